@@ -1,0 +1,133 @@
+//! The command line: what was asked for, or one line that says what could have been.
+
+use std::ffi::OsString;
+
+use anyhow::{Context, Result, bail};
+use lexopt::Arg;
+
+use crate::parts::{PARTS, Part};
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// Print this text and succeed.
+    Show(String),
+    /// Run these parts, in this order.
+    Test(Vec<&'static Part>),
+}
+
+/// Reads a command line, the program's name included.
+///
+/// # Errors
+///
+/// One line for an unknown command, option or part; it names the valid ones.
+pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
+    let mut parser = lexopt::Parser::from_iter(args);
+    let mut testing = false;
+    let mut chosen = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Short('h') | Arg::Long("help") => return Ok(Request::Show(help())),
+            Arg::Long("list") if testing => return Ok(Request::Show(list())),
+            Arg::Value(word) if testing => chosen.push(part(&word.to_string_lossy())?),
+            Arg::Value(word) if word == "test" => testing = true,
+            Arg::Value(word) => bail!(
+                "no command `{}`; the only one is `test`",
+                word.to_string_lossy()
+            ),
+            option => bail!("{}; the options are: --help, --list", option.unexpected()),
+        }
+    }
+    if !testing {
+        bail!("say what to do: `cargo xtask test`, or `cargo xtask --help`");
+    }
+    if chosen.is_empty() {
+        chosen.extend(PARTS);
+    }
+    Ok(Request::Test(chosen))
+}
+
+fn part(name: &str) -> Result<&'static Part> {
+    PARTS
+        .iter()
+        .find(|part| part.name == name)
+        .with_context(|| {
+            let names: Vec<_> = PARTS.iter().map(|part| part.name).collect();
+            format!("no part `{name}`; the parts are: {}", names.join(", "))
+        })
+}
+
+fn list() -> String {
+    PARTS
+        .iter()
+        .map(|part| format!("{:<12} {}\n", part.name, part.what))
+        .collect()
+}
+
+fn help() -> String {
+    format!(
+        "cargo xtask test [PART]...   run these parts, or all of them in this order
+cargo xtask test --list      only say what the parts are
+
+It installs what is missing, prints each command before it runs it, and stops at the first failure.
+
+Parts:
+{}",
+        list()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(line: &str) -> Result<Request> {
+        parse(line.split(' ').map(OsString::from))
+    }
+
+    fn names(line: &str) -> Vec<&'static str> {
+        match request(line) {
+            Ok(Request::Test(parts)) => parts.iter().map(|part| part.name).collect(),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn without_a_name_every_part_runs() {
+        let all: Vec<_> = PARTS.iter().map(|part| part.name).collect();
+        assert_eq!(names("xtask test"), all);
+    }
+
+    #[test]
+    fn named_parts_run_in_the_order_given() {
+        assert_eq!(names("xtask test no-std host"), ["no-std", "host"]);
+    }
+
+    #[test]
+    fn an_unknown_part_is_told_the_valid_ones_in_one_line() {
+        let error = format!("{:#}", request("xtask test hots").unwrap_err());
+        assert!(!error.contains('\n'), "{error}");
+        for part in PARTS {
+            assert!(error.contains(part.name), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_option_or_command_is_an_error() {
+        for line in ["xtask test --lits", "xtask tset", "xtask", "xtask --list"] {
+            assert!(request(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_and_list_say_what_each_part_does() {
+        for line in ["xtask --help", "xtask test -h", "xtask test --list"] {
+            let Ok(Request::Show(text)) = request(line) else {
+                panic!("{line} shows nothing");
+            };
+            for part in PARTS {
+                assert!(text.contains(part.what), "{line}: {text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The loom models: `tests/loom.rs` of each library, with both widths of the admission word.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::command::{capture, run as run_command};
+use crate::project::Project;
+
+/// The libraries that may have models.
+const CRATES: [&str; 2] = ["limiter-core", "limiter-std"];
+
+/// The width of the admission word in a build for loom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// The host's machine word.
+    Wide,
+    /// 32 bits, as on a small target.
+    Narrow,
+}
+
+impl Width {
+    /// Both widths.
+    pub(crate) const ALL: [Width; 2] = [Width::Wide, Width::Narrow];
+
+    fn folder(self) -> &'static str {
+        match self {
+            Width::Wide => "loom",
+            Width::Narrow => "loom-narrow",
+        }
+    }
+
+    fn flags(self) -> &'static str {
+        match self {
+            Width::Wide => "--cfg limiter_loom",
+            Width::Narrow => "--cfg limiter_loom --cfg limiter_narrow",
+        }
+    }
+}
+
+/// Runs the models of every library that has some.
+///
+/// # Errors
+///
+/// A model fails, or a `tests/loom.rs` contains none.
+pub(crate) fn run(project: &Project) -> Result<()> {
+    for library in CRATES {
+        if !has_models(project, library) {
+            println!("{library}: no tests/loom.rs, so no models to run");
+            continue;
+        }
+        for width in Width::ALL {
+            run_command(&mut test(project, library, width))?;
+            let listed = capture(test(project, library, width).args(["--", "--list"]))?;
+            let models = count(&listed.stdout);
+            if models == 0 {
+                bail!("{library}/tests/loom.rs has no test under --cfg limiter_loom");
+            }
+            println!("{library}: {models} models hold, {width:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Whether a library has a `tests/loom.rs`.
+pub(crate) fn has_models(project: &Project, library: &str) -> bool {
+    project.has(&format!("{library}/tests/loom.rs"))
+}
+
+/// `cargo test` for the models of a library.
+pub(crate) fn test(project: &Project, library: &str, width: Width) -> Command {
+    let args = [
+        "test",
+        "--profile",
+        "loom",
+        "-p",
+        library,
+        "--features",
+        "loom",
+        "--test",
+        "loom",
+    ];
+    project.cargo_with(width.folder(), width.flags(), &args)
+}
+
+fn count(list: &str) -> usize {
+    list.lines().filter(|line| line.ends_with(": test")).count()
+}
