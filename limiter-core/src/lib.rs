@@ -1,1 +1,50 @@
+//! Overload protection on plain atomics: no std, no allocation, no float, no clock, no unsafe.
+//!
+//! A [`Limiter`] finds how much a service can do at once, follows it as it changes, and refuses the rest
+//! in nanoseconds. The same code runs in servers (`limiter-std`), in firmware and in the model checker;
+//! time and randomness are arguments everywhere.
+//!
+//! ```
+//! use limiter_core::law::Knee;
+//! use limiter_core::{Config, Limiter, ManualClock, Outcome, TickRate, Ticks};
+//!
+//! static LIMITER: Limiter = Limiter::new(Config::new(Knee::new(), TickRate::MICROS));
+//! let clock = ManualClock::new();
+//!
+//! let permit = LIMITER.try_acquire(clock.now()).expect("far below the limit");
+//! clock.advance(Ticks::new(20_000));
+//! permit.finish(Outcome::Success, clock.now());
+//! ```
+//!
+//! | to | look at |
+//! | --- | --- |
+//! | limit concurrency | [`Limiter`], [`Config`], [`Permit`] |
+//! | choose or write a law | [`law`] |
+//! | use it from interrupts or C-style code | [`Tickets`] |
+//! | look at it | [`Snapshot`], [`law::Reason`] |
+//! | test code that uses it | [`ManualClock`] |
+
 #![no_std]
+
+mod adapt;
+mod cell;
+mod config;
+mod error;
+pub mod law;
+mod limiter;
+mod outcome;
+mod permit;
+mod snapshot;
+mod ticket;
+mod time;
+
+pub use cell::admission::MAX_LIMIT;
+pub use cell::state::Words;
+pub use config::Config;
+pub use error::{ConfigError, RejectReason, Rejected};
+pub use limiter::{Change, Limiter, Settled};
+pub use outcome::Outcome;
+pub use permit::{Handle, Permit, Slot};
+pub use snapshot::Snapshot;
+pub use ticket::{NotOut, Ticket, Tickets};
+pub use time::{ManualClock, TickRate, Ticks, Timestamp};

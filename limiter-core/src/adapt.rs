@@ -1,0 +1,166 @@
+//! Closing a window: the sums are taken, the law decides, the limit is published.
+
+use crate::cell::gate::{DUE, SET};
+use crate::cell::state::Cells;
+use crate::cell::sync::Word;
+use crate::cell::window::{Position, Schedule, Sums};
+use crate::config::stamp_units;
+use crate::law::{Decision, Law, Reason, Window};
+use crate::limiter::{Change, Limiter};
+use crate::time::{Ticks, Timestamp};
+
+impl<L: Law> Limiter<L> {
+    /// Leaves `bits` for the gate's holder, or becomes it and does what is pending. Returns the change of
+    /// the limit that came of it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn close_window(&self, bits: u32, now: Timestamp) -> Option<Change> {
+        let mut holder = self.gate.enter(bits)?;
+        let from = self.occupancy().limit();
+        let mut reason = None;
+        loop {
+            let pending = holder.take();
+            if pending & SET != 0 {
+                reason = self.apply_settings().or(reason);
+            }
+            if pending & DUE != 0 {
+                // The bit is a hint: whoever left it may have seen a window that is closed by now.
+                let (successes, overloads) = self.window.counts();
+                if self.window.position(self.settings.stamp(now)) == Position::Before {
+                    self.window.reopen(self.settings.stamp(now));
+                } else if self.window_due(now) || self.settings.urgent(successes, overloads) {
+                    let decision = self.decide(now);
+                    if decision.cut {
+                        holder.bump();
+                    }
+                    reason = Some(decision.reason);
+                }
+            }
+            match holder.leave() {
+                Ok(()) => break,
+                Err(again) => holder = again,
+            }
+        }
+        let to = self.occupancy().limit();
+        let reason = reason.filter(|_| from != to)?;
+        Some(Change { from, to, reason })
+    }
+
+    /// Applies bounds and a limit set by hand.
+    fn apply_settings(&self) -> Option<Reason> {
+        let (min, max) = self.controls.bounds();
+        let before = self.occupancy();
+        let wanted = self.controls.take_wanted().unwrap_or(before.limit());
+        let limit = wanted.clamp(min, max);
+        if limit == before.limit() || self.publish_limit(limit).is_none() {
+            return None;
+        }
+        let mut state = self.state.load();
+        self.law.on_set(&mut state, limit);
+        self.state.store(state);
+        self.controls.set_reason(Reason::SetByHand);
+        Some(Reason::SetByHand)
+    }
+
+    /// Takes the window, lets the law decide and publishes its decision.
+    fn decide(&self, now: Timestamp) -> Decision {
+        let elapsed = self.window.collected(self.settings.stamp(now));
+        let seen = self.occupancy();
+        let sums = self.window.take(seen.inflight());
+        let (min, max) = self.controls.bounds();
+        let window = self.closed_window(now, elapsed, seen.limit(), (min, max), &sums);
+        if !window.few() {
+            self.window.set_usual(mean(&sums));
+        }
+
+        let mut state = self.state.load();
+        let mut decision = self.law.on_window(&mut state, &window);
+        self.state.store(state);
+
+        let limit = decision.limit.clamp(min, max);
+        if limit != decision.limit {
+            decision.reason = if limit == max {
+                Reason::PinnedAtMax
+            } else {
+                Reason::PinnedAtMin
+            };
+            decision.limit = limit;
+        }
+        if limit != seen.limit() && self.publish_limit(limit).is_none() {
+            decision.reason = Reason::Closed;
+        }
+        self.controls.set_reason(decision.reason);
+        self.window
+            .open(self.settings.stamp(now), self.schedule(&decision));
+        decision
+    }
+
+    fn schedule(&self, decision: &Decision) -> Schedule {
+        match decision.next {
+            None => self.settings.schedule(self.usual_rtt()),
+            Some(next) => Schedule {
+                settle: stamp_units(self.settings.rate, next.settle),
+                length: stamp_units(self.settings.rate, next.length),
+                need: next.samples,
+            },
+        }
+    }
+
+    fn closed_window(
+        &self,
+        now: Timestamp,
+        elapsed: u32,
+        limit: u32,
+        (min, max): (u32, u32),
+        sums: &Sums,
+    ) -> Window {
+        let rate = self.settings.rate;
+        let ticks = |units: Word| Ticks::new(wide(units) << rate.rtt_shift());
+        let successes = sums.successes;
+        Window {
+            limit,
+            min,
+            max,
+            successes,
+            overloads: sums.overloads,
+            rtt_mean: ticks(mean(sums)),
+            rtt_min: ticks(if successes == 0 { 0 } else { sums.rtt_min }),
+            elapsed: Ticks::new(u64::from(elapsed) << rate.stamp_shift()),
+            inflight_peak: sums.peak,
+            inflight_avg_q8: average_q8(
+                sums.rtt_sum.saturating_add(sums.other_sum),
+                rate.stamp_shift() - rate.rtt_shift(),
+                elapsed,
+            ),
+            now,
+            wall: self.controls.wall(now),
+            rate,
+            min_samples: self.settings.min_samples,
+            tolerance: u32::from(self.settings.tolerance),
+        }
+    }
+}
+
+#[allow(clippy::useless_conversion, reason = "a 32-bit word elsewhere")]
+fn wide(word: Word) -> u64 {
+    u64::from(word)
+}
+
+/// Mean RTT of the successes in RTT units, 0 without any.
+fn mean(sums: &Sums) -> Word {
+    sums.rtt_sum
+        .checked_div(Word::from(sums.successes))
+        .unwrap_or(0)
+}
+
+/// Little's law: the sum of all ages over the time is the mean number in flight, here times 256.
+/// `ages` are RTT units, `elapsed` stamp units of `1 << shift` RTT units.
+fn average_q8(ages: Word, shift: u32, elapsed: u32) -> u32 {
+    let scaled = if shift >= 8 {
+        ages >> (shift - 8)
+    } else {
+        ages.saturating_mul(1 << (8 - shift))
+    };
+    let average = scaled.checked_div(Word::from(elapsed)).unwrap_or(0);
+    u32::try_from(average).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,160 @@
+//! The admission word: `limit`, one `waiting` bit and `inflight` in one atomic.
+//!
+//! ```text
+//! wide   (64 bits):  limit 63..33 (31 bits) | waiting 32 | inflight 31..0
+//! narrow (32 bits):  limit 31..17 (15 bits) | waiting 16 | inflight 15..0
+//! ```
+//!
+//! `limit` 0 means closed and is absorbing: no later limit reopens it. `inflight <= MAX_LIMIT` always,
+//! because `inflight < limit` and the increment are one compare-exchange, so `inflight` never carries
+//! into the waiting bit. Shrinking `limit` below `inflight` is legal: nothing is admitted until enough
+//! have left.
+//!
+//! Transitions: acquire adds 1 when `inflight < limit` (and, for newcomers, `waiting` is clear); release
+//! subtracts 1; set_limit replaces `limit`; close sets `limit` to 0; the waiting bit is set and cleared
+//! only under the adapter's queue lock.
+//!
+//! ```text
+//! op            | success | failure | pairs with              | why
+//! acquire       | Acquire | Relaxed | release                 | a new holder sees what the last holder wrote
+//! release       | Release | -       | acquire                 | publishes what the holder wrote; the word it
+//!               |         |         |                         | returns tells whether someone waits
+//! set_limit     | Relaxed | Relaxed | -                       | the limit publishes nothing but itself
+//! close         | Relaxed | Relaxed | -                       | likewise; the word tells whether someone waits
+//! set_waiting   | Relaxed | -       | release, set_limit      | same word: in its modification order either the
+//!               |         |         |                         | release saw the bit, or the acquire that the
+//!               |         |         |                         | waiter tries next sees the free slot
+//! clear_waiting | Relaxed | -       | -                       | advisory: only newcomers read it
+//! load          | Relaxed | -       | -                       | a picture, stale at once
+//! ```
+//!
+//! Progress: every operation is lock-free; release is one `fetch_sub` and wait-free.
+
+use super::sync::{AtomicWord, Ordering, Word, const_unless_loom};
+
+const INFLIGHT_BITS: u32 = Word::BITS / 2;
+const INFLIGHT_MASK: Word = (1 << INFLIGHT_BITS) - 1;
+const WAITING: Word = 1 << INFLIGHT_BITS;
+const LIMIT_SHIFT: u32 = INFLIGHT_BITS + 1;
+const LIMIT_MASK: Word = !(INFLIGHT_MASK | WAITING);
+
+/// The largest limit the admission word holds: 2³¹ − 1 with a 64-bit word, 32,767 with a 32-bit one.
+pub const MAX_LIMIT: u32 = (Word::MAX >> LIMIT_SHIFT) as u32;
+
+/// One value of the admission word, decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Occupancy(Word);
+
+impl Occupancy {
+    pub(crate) const fn limit(self) -> u32 {
+        (self.0 >> LIMIT_SHIFT) as u32
+    }
+
+    pub(crate) const fn inflight(self) -> u32 {
+        (self.0 & INFLIGHT_MASK) as u32
+    }
+
+    pub(crate) const fn waiting(self) -> bool {
+        self.0 & WAITING != 0
+    }
+
+    pub(crate) const fn closed(self) -> bool {
+        self.0 & LIMIT_MASK == 0
+    }
+}
+
+/// Who asks for a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// A newcomer stays behind whoever waits already.
+    Newcomer,
+    /// The head of the adapter's queue, for which the waiting bit was set.
+    Waiter,
+}
+
+/// `limit`, `waiting` and `inflight` in one word.
+#[derive(Debug)]
+pub(crate) struct Admission(AtomicWord);
+
+impl Admission {
+    const_unless_loom! {
+        pub(crate) fn new(limit: u32) -> Self {
+            Self(AtomicWord::new((limit as Word) << LIMIT_SHIFT))
+        }
+    }
+
+    #[inline]
+    pub(crate) fn load(&self) -> Occupancy {
+        Occupancy(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Takes a slot, or tells why not. A refusal is one load and no store.
+    ///
+    /// Returns the word after the increment, or the word that refused.
+    #[inline]
+    pub(crate) fn acquire(&self, arrival: Arrival) -> Result<Occupancy, Occupancy> {
+        // Relaxed: decides nothing by itself, the compare-exchange confirms it.
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            let seen = Occupancy(word);
+            let barred = arrival == Arrival::Newcomer && seen.waiting();
+            if seen.inflight() >= seen.limit() || barred {
+                return Err(seen);
+            }
+            // Acquire pairs with `release`: what the slot's last holder wrote is visible to the new one.
+            match self
+                .0
+                .compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed)
+            {
+                Ok(_) => return Ok(Occupancy(word + 1)),
+                Err(current) => word = current,
+            }
+        }
+    }
+
+    /// Frees one slot and returns the word after it. The caller owns a slot, so `inflight` is at least 1.
+    #[inline]
+    pub(crate) fn release(&self) -> Occupancy {
+        // Release pairs with `acquire`.
+        let before = self.0.fetch_sub(1, Ordering::Release);
+        debug_assert!(
+            Occupancy(before).inflight() > 0,
+            "a slot was released that nobody held"
+        );
+        Occupancy(before.wrapping_sub(1))
+    }
+
+    /// Replaces the limit and returns the word before it; `None` when closed.
+    pub(crate) fn set_limit(&self, limit: u32) -> Option<Occupancy> {
+        let limit = if limit > MAX_LIMIT { MAX_LIMIT } else { limit };
+        self.replace_limit(limit)
+    }
+
+    /// Refuses everybody from now on and returns the word before it; `None` when already closed.
+    pub(crate) fn close(&self) -> Option<Occupancy> {
+        self.replace_limit(0)
+    }
+
+    fn replace_limit(&self, limit: u32) -> Option<Occupancy> {
+        // Relaxed: the limit publishes nothing but itself, conservation of `inflight` needs atomicity only.
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
+                if Occupancy(word).closed() {
+                    return None;
+                }
+                Some((word & !LIMIT_MASK) | ((limit as Word) << LIMIT_SHIFT))
+            })
+            .ok()
+            .map(Occupancy)
+    }
+
+    /// Announces that someone waits. Called under the queue's lock, before the waiter's last try.
+    pub(crate) fn set_waiting(&self) {
+        self.0.fetch_or(WAITING, Ordering::Relaxed);
+    }
+
+    /// Lets newcomers in again. Called under the queue's lock, when nobody is left in it.
+    pub(crate) fn clear_waiting(&self) {
+        self.0.fetch_and(!WAITING, Ordering::Relaxed);
+    }
+}

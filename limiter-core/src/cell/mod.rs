@@ -1,0 +1,10 @@
+//! Atomics: one file per word or small group of words, each with its layout, its transitions and its
+//! ordering table. No policy lives here.
+
+pub(crate) mod admission;
+pub(crate) mod controls;
+pub(crate) mod gate;
+pub(crate) mod state;
+pub(crate) mod sync;
+pub(crate) mod tickets;
+pub(crate) mod window;

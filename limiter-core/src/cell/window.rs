@@ -1,0 +1,231 @@
+//! The open window: sums that finishing permits add to and the gate's holder takes, and when it closes.
+//!
+//! ```text
+//! successes, overloads    counts, saturating
+//! rtt_sum, other_sum      ages in RTT units: of successes; of everything else. Saturating
+//! rtt_min                 smallest RTT of a success, MAX when there is none
+//! peak                    largest inflight seen by an acquire
+//! usual                   mean RTT of the last window that had enough successes, 0 before
+//! opened                  stamp at which the window opened
+//! settle, length, need    units after `opened` that are skipped; then units and samples it must have
+//! ```
+//!
+//! Each word is exact: what a permit adds to it is in exactly one window. The words are not one snapshot: a
+//! permit that finishes while the window closes may have its RTT in one window and its count in the next, at
+//! most one permit for each thread that finishes in that instant. RTTs are added before their count and taken
+//! after it, so a mean is never too small for that.
+//!
+//! ```text
+//! op              | success | failure | pairs with    | why
+//! add (rtt, min)  | Relaxed | Relaxed | -             | published by the count that follows
+//! add (count)     | Release | -       | take (count)  | whoever takes the count sees its RTT
+//! add (overloads) | Relaxed | -       | -             | a count of its own
+//! take (count)    | Acquire | -       | add (count)   | see above; then the sums are taken
+//! raise_peak      | Relaxed | Relaxed | -             | a gauge
+//! open, schedule  | Relaxed | -       | Gate          | written by the gate's holder only; a finishing permit
+//!                 |         |         |               | that reads a mix of old and new sees the window due too
+//!                 |         |         |               | early or too late: the holder looks again
+//! ```
+
+use super::sync::{AtomicU32, AtomicWord, Ordering, Word, const_unless_loom};
+use crate::time::{Stamp, TickRate};
+
+/// When the open window collects and closes, in stamp units from its opening.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schedule {
+    pub(crate) settle: u32,
+    pub(crate) length: u32,
+    pub(crate) need: u32,
+}
+
+/// Where a stamp lies in the open window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Position {
+    /// The clock stepped back behind the opening.
+    Before,
+    /// In the part that is skipped.
+    Settling,
+    /// Collecting, `past` units after the earliest close when that is reached.
+    Collecting { past: Option<u32> },
+}
+
+/// The sums of a window that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) successes: u32,
+    pub(crate) overloads: u32,
+    pub(crate) rtt_sum: Word,
+    pub(crate) other_sum: Word,
+    pub(crate) rtt_min: Word,
+    pub(crate) peak: u32,
+}
+
+/// Sums and schedule of the open window.
+#[derive(Debug)]
+pub(crate) struct OpenWindow {
+    successes: AtomicU32,
+    overloads: AtomicU32,
+    rtt_sum: AtomicWord,
+    other_sum: AtomicWord,
+    rtt_min: AtomicWord,
+    usual: AtomicWord,
+    peak: AtomicU32,
+    opened: AtomicU32,
+    settle: AtomicU32,
+    length: AtomicU32,
+    need: AtomicU32,
+}
+
+impl OpenWindow {
+    const_unless_loom! {
+        pub(crate) fn new(first: Schedule) -> Self {
+            Self {
+                successes: AtomicU32::new(0),
+                overloads: AtomicU32::new(0),
+                rtt_sum: AtomicWord::new(0),
+                other_sum: AtomicWord::new(0),
+                rtt_min: AtomicWord::new(Word::MAX),
+                usual: AtomicWord::new(0),
+                peak: AtomicU32::new(0),
+                opened: AtomicU32::new(0),
+                settle: AtomicU32::new(first.settle),
+                length: AtomicU32::new(first.length),
+                need: AtomicU32::new(first.need),
+            }
+        }
+    }
+
+    /// Adds a success and returns how many the window has now.
+    #[inline]
+    pub(crate) fn add_success(&self, rtt: Word) -> u32 {
+        if rtt < self.rtt_min.load(Ordering::Relaxed) {
+            self.rtt_min.fetch_min(rtt, Ordering::Relaxed);
+        }
+        add(&self.rtt_sum, rtt);
+        // Release pairs with `take`: the RTT is in the sum before it is counted.
+        let before = self.successes.fetch_add(1, Ordering::Release);
+        if before == u32::MAX {
+            self.successes.store(u32::MAX, Ordering::Relaxed);
+        }
+        before.saturating_add(1)
+    }
+
+    /// Adds an overload that counts for a cut, and returns `(successes, overloads)`.
+    pub(crate) fn add_overload(&self) -> (u32, u32) {
+        let before = self.overloads.fetch_add(1, Ordering::Relaxed);
+        if before == u32::MAX {
+            self.overloads.store(u32::MAX, Ordering::Relaxed);
+        }
+        (
+            self.successes.load(Ordering::Relaxed),
+            before.saturating_add(1),
+        )
+    }
+
+    /// Adds the age of a permit that ended otherwise than by a success.
+    pub(crate) fn add_other(&self, age: Word) {
+        add(&self.other_sum, age);
+    }
+
+    #[inline]
+    pub(crate) fn raise_peak(&self, inflight: u32) {
+        if inflight > self.peak.load(Ordering::Relaxed) {
+            self.peak.fetch_max(inflight, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn peak(&self) -> u32 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn counts(&self) -> (u32, u32) {
+        (
+            self.successes.load(Ordering::Relaxed),
+            self.overloads.load(Ordering::Relaxed),
+        )
+    }
+
+    /// The usual RTT in RTT units, 0 while none is known.
+    pub(crate) fn usual(&self) -> Word {
+        self.usual.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_usual(&self, rtt: Word) {
+        self.usual.store(rtt, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn need(&self) -> u32 {
+        self.need.load(Ordering::Relaxed)
+    }
+
+    /// The sums are so full that a mean taken later would be too small.
+    #[inline]
+    pub(crate) fn brimming(&self) -> bool {
+        const HALF: Word = Word::MAX / 2;
+        self.rtt_sum.load(Ordering::Relaxed) > HALF || self.other_sum.load(Ordering::Relaxed) > HALF
+    }
+
+    #[inline]
+    pub(crate) fn position(&self, now: Stamp) -> Position {
+        let opened = Stamp(self.opened.load(Ordering::Relaxed));
+        let Some(elapsed) = now.since(opened) else {
+            return Position::Before;
+        };
+        let settle = self.settle.load(Ordering::Relaxed);
+        if elapsed < settle {
+            return Position::Settling;
+        }
+        let length = self.length.load(Ordering::Relaxed);
+        Position::Collecting {
+            past: (elapsed - settle).checked_sub(length),
+        }
+    }
+
+    /// Units the open window has collected for, at most a quarter of the range.
+    pub(crate) fn collected(&self, now: Stamp) -> u32 {
+        let opened = Stamp(self.opened.load(Ordering::Relaxed));
+        let settle = self.settle.load(Ordering::Relaxed);
+        let elapsed = now.since(opened).unwrap_or(0);
+        elapsed.saturating_sub(settle).min(Stamp::MAX_UNITS)
+    }
+
+    /// Takes the sums and starts new ones. For the gate's holder only.
+    pub(crate) fn take(&self, inflight: u32) -> Sums {
+        Sums {
+            // Acquire pairs with `add_success`; the sums come after it.
+            successes: self.successes.swap(0, Ordering::Acquire),
+            overloads: self.overloads.swap(0, Ordering::Relaxed),
+            rtt_sum: self.rtt_sum.swap(0, Ordering::Relaxed),
+            other_sum: self.other_sum.swap(0, Ordering::Relaxed),
+            rtt_min: self.rtt_min.swap(Word::MAX, Ordering::Relaxed),
+            peak: self.peak.swap(inflight, Ordering::Relaxed),
+        }
+    }
+
+    /// Opens the next window. For the gate's holder only.
+    pub(crate) fn open(&self, now: Stamp, next: Schedule) {
+        self.settle.store(next.settle, Ordering::Relaxed);
+        self.length.store(next.length, Ordering::Relaxed);
+        self.need.store(next.need, Ordering::Relaxed);
+        self.reopen(now);
+    }
+
+    /// Moves the opening to `now`, after the clock stepped back. For the gate's holder only.
+    pub(crate) fn reopen(&self, now: Stamp) {
+        self.opened.store(now.0, Ordering::Relaxed);
+    }
+}
+
+/// Saturating add: a sum that overflowed would look like a small one.
+fn add(sum: &AtomicWord, value: Word) {
+    let _ = sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |sum| {
+        Some(sum.saturating_add(value))
+    });
+}
+
+/// A time in ticks as RTT units; saturates.
+#[inline]
+pub(crate) fn rtt_units(rate: TickRate, ticks: u64) -> Word {
+    Word::try_from(ticks >> rate.rtt_shift()).unwrap_or(Word::MAX)
+}

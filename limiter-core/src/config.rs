@@ -1,0 +1,245 @@
+//! The limiter's configuration: a `const` builder, checked as a whole.
+
+use crate::MAX_LIMIT;
+use crate::cell::window::Schedule;
+use crate::error::ConfigError;
+use crate::law::Law;
+use crate::time::{Stamp, TickRate, Ticks, Timestamp};
+use core::time::Duration;
+
+/// What a limiter is built from. Every value has a default; a bad one is found by
+/// [`Limiter::new`](crate::Limiter::new) while compiling a `static`, and by
+/// [`Limiter::try_new`](crate::Limiter::try_new) at run time.
+///
+/// ```
+/// use core::time::Duration;
+/// use limiter_core::law::Aimd;
+/// use limiter_core::{Config, Limiter, TickRate};
+///
+/// static DATABASE: Limiter<Aimd> = Limiter::new(
+///     Config::new(Aimd::new(), TickRate::MICROS)
+///         .initial(8)
+///         .min(2)
+///         .max(64)
+///         .windows(Duration::from_millis(10), Duration::from_secs(1)),
+/// );
+///
+/// let refused = Limiter::try_new(Config::new(Aimd::new(), TickRate::MICROS).min(0));
+/// assert_eq!(refused.unwrap_err().to_string(), "min = 0: allowed are 1 to 1000");
+/// ```
+///
+/// ```compile_fail
+/// # use limiter_core::{law::Aimd, Config, Limiter, TickRate};
+/// static NEVER: Limiter<Aimd> = Limiter::new(Config::new(Aimd::new(), TickRate::MICROS).min(0));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config<L> {
+    pub(crate) law: L,
+    pub(crate) rate: TickRate,
+    pub(crate) initial: u32,
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    pub(crate) min_window: Duration,
+    pub(crate) max_window: Duration,
+    pub(crate) min_samples: u32,
+    pub(crate) tolerance: u32,
+    pub(crate) urgent: u32,
+}
+
+impl<L: Law> Config<L> {
+    /// Defaults around `law`, with timestamps at `rate`: initial limit 20, bounds 1 to 1,000, windows of
+    /// 10 ms to 1 s and at least 10 samples, 2 % of overloads tolerated.
+    pub const fn new(law: L, rate: TickRate) -> Self {
+        Self {
+            law,
+            rate,
+            initial: 20,
+            min: 1,
+            max: 1_000,
+            min_window: Duration::from_millis(10),
+            max_window: Duration::from_secs(1),
+            min_samples: 10,
+            tolerance: 20,
+            urgent: 5,
+        }
+    }
+
+    /// The limit before the first window closes, within the bounds.
+    #[must_use]
+    pub const fn initial(mut self, limit: u32) -> Self {
+        self.initial = limit;
+        self
+    }
+
+    /// The smallest limit a law may set, at least 1.
+    #[must_use]
+    pub const fn min(mut self, limit: u32) -> Self {
+        self.min = limit;
+        self
+    }
+
+    /// The largest limit a law may set, at most [`MAX_LIMIT`].
+    #[must_use]
+    pub const fn max(mut self, limit: u32) -> Self {
+        self.max = limit;
+        self
+    }
+
+    /// The shortest and the longest window, where the law does not ask for its own.
+    ///
+    /// A window closes when the shortest has passed (or two usual RTTs, if that is longer) with enough
+    /// samples; when the longest has passed after that, with whatever there is.
+    #[must_use]
+    pub const fn windows(mut self, shortest: Duration, longest: Duration) -> Self {
+        self.min_window = shortest;
+        self.max_window = longest;
+        self
+    }
+
+    /// How many successes a window needs to be judged by, at least 1.
+    #[must_use]
+    pub const fn min_samples(mut self, samples: u32) -> Self {
+        self.min_samples = samples;
+        self
+    }
+
+    /// The share of overloads, per mille, that is normal; above it the law cuts.
+    #[must_use]
+    pub const fn overload_tolerance(mut self, per_mille: u32) -> Self {
+        self.tolerance = per_mille;
+        self
+    }
+
+    /// After so many overloads since the window opened a share above the tolerated one cuts at once,
+    /// without waiting for the window's end.
+    #[must_use]
+    pub const fn urgent_overloads(mut self, count: u32) -> Self {
+        self.urgent = count;
+        self
+    }
+
+    /// Checks everything but the law's own parameters.
+    ///
+    /// # Errors
+    ///
+    /// The first field that does not work.
+    pub const fn check(&self) -> Result<(), ConfigError> {
+        let most = if self.max < MAX_LIMIT {
+            self.max
+        } else {
+            MAX_LIMIT
+        };
+        let longest = self.rate.duration(Ticks::new(
+            (Stamp::MAX_UNITS as u64) << self.rate.stamp_shift(),
+        ));
+        let longest_ns = nanos(longest);
+        let checks = [
+            ("max", self.max as u64, 1, MAX_LIMIT as u64),
+            ("min", self.min as u64, 1, most as u64),
+            ("initial", self.initial as u64, self.min as u64, most as u64),
+            (
+                "longest window in ns",
+                nanos(self.max_window),
+                1,
+                longest_ns,
+            ),
+            (
+                "shortest window in ns",
+                nanos(self.min_window),
+                0,
+                nanos(self.max_window),
+            ),
+            ("min_samples", self.min_samples as u64, 1, 1 << 24),
+            ("overload_tolerance", self.tolerance as u64, 0, 1_000),
+            ("urgent_overloads", self.urgent as u64, 1, 1 << 24),
+        ];
+        let mut i = 0;
+        while i < checks.len() {
+            let (field, value, least, most) = checks[i];
+            if let Err(error) = ConfigError::check(field, value, least, most) {
+                return Err(error);
+            }
+            i += 1;
+        }
+        Ok(())
+    }
+
+    /// The checked configuration in the units of the cells.
+    pub(crate) const fn settings(&self) -> Settings {
+        let min_window = self.units(self.min_window);
+        Settings {
+            rate: self.rate,
+            min_window,
+            max_window: self.units(self.max_window),
+            min_samples: self.min_samples,
+            tolerance: self.tolerance as u16,
+            urgent: self.urgent,
+        }
+    }
+
+    const fn units(&self, length: Duration) -> u32 {
+        stamp_units(self.rate, self.rate.ticks(length))
+    }
+}
+
+/// `length` in stamp units, rounded up and cut to what may be stored.
+pub(crate) const fn stamp_units(rate: TickRate, length: Ticks) -> u32 {
+    let shift = rate.stamp_shift();
+    let units =
+        (length.get() >> shift).saturating_add((length.get() & ((1 << shift) - 1) != 0) as u64);
+    if units > Stamp::MAX_UNITS as u64 {
+        Stamp::MAX_UNITS
+    } else {
+        units as u32
+    }
+}
+
+const fn nanos(duration: Duration) -> u64 {
+    let nanos = duration.as_nanos();
+    if nanos > u64::MAX as u128 {
+        u64::MAX
+    } else {
+        nanos as u64
+    }
+}
+
+/// What the limiter keeps of its configuration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) rate: TickRate,
+    pub(crate) min_window: u32,
+    pub(crate) max_window: u32,
+    pub(crate) min_samples: u32,
+    pub(crate) urgent: u32,
+    pub(crate) tolerance: u16,
+}
+
+impl Settings {
+    /// The window for laws that do not ask for their own: two usual RTTs within the bounds.
+    pub(crate) fn schedule(&self, usual: Ticks) -> Schedule {
+        let two = stamp_units(self.rate, Ticks::new(usual.get().saturating_mul(2)));
+        Schedule {
+            settle: 0,
+            length: two.clamp(self.min_window, self.max_window),
+            need: self.min_samples,
+        }
+    }
+
+    pub(crate) const fn first(&self) -> Schedule {
+        Schedule {
+            settle: 0,
+            length: self.min_window,
+            need: self.min_samples,
+        }
+    }
+
+    /// The overloads are more than the tolerated share, and enough to act on at once.
+    pub(crate) fn urgent(&self, successes: u32, overloads: u32) -> bool {
+        let ended = u64::from(successes) + u64::from(overloads);
+        overloads >= self.urgent && u64::from(overloads) * 1000 > u64::from(self.tolerance) * ended
+    }
+
+    pub(crate) fn stamp(&self, now: Timestamp) -> Stamp {
+        self.rate.stamp(now)
+    }
+}

@@ -1,0 +1,194 @@
+//! What is refused, and why: a configuration that cannot work, an acquire without a free slot.
+
+use core::fmt;
+
+/// A configuration value that cannot work: the field, what it got and what it allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    field: &'static str,
+    value: u64,
+    least: u64,
+    most: u64,
+}
+
+impl ConfigError {
+    /// Checks `value` against `least..=most`; for builders of laws outside this crate too.
+    ///
+    /// # Errors
+    ///
+    /// The error names `field`.
+    pub const fn check(field: &'static str, value: u64, least: u64, most: u64) -> Result<(), Self> {
+        if value < least || value > most {
+            return Err(Self {
+                field,
+                value,
+                least,
+                most,
+            });
+        }
+        Ok(())
+    }
+
+    /// The field that was given a value it does not allow.
+    pub const fn field(&self) -> &'static str {
+        self.field
+    }
+
+    /// The value it was given; durations are in ticks.
+    pub const fn value(&self) -> u64 {
+        self.value
+    }
+
+    /// The smallest value allowed.
+    pub const fn least(&self) -> u64 {
+        self.least
+    }
+
+    /// The largest value allowed.
+    pub const fn most(&self) -> u64 {
+        self.most
+    }
+
+    /// Fails the compilation of a `static` or `const` with the field and the numbers in the message.
+    ///
+    /// # Panics
+    ///
+    /// Always, which is its purpose: call it in a constant expression only.
+    pub const fn fail<T>(self) -> T {
+        let mut text = Text::new();
+        text.push(self.field);
+        text.push(" = ");
+        text.push_number(self.value);
+        text.push(": allowed are ");
+        text.push_number(self.least);
+        text.push(" to ");
+        text.push_number(self.most);
+        match core::str::from_utf8(text.used()) {
+            Ok(text) => panic!("{}", text),
+            Err(_) => panic!("{}", self.field),
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} = {}: allowed are {} to {}",
+            self.field, self.value, self.least, self.most
+        )
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+/// A message built during constant evaluation, where `format_args!` with numbers is not available.
+struct Text {
+    bytes: [u8; 128],
+    len: usize,
+}
+
+impl Text {
+    const fn new() -> Self {
+        Self {
+            bytes: [0; 128],
+            len: 0,
+        }
+    }
+
+    const fn used(&self) -> &[u8] {
+        self.bytes.split_at(self.len).0
+    }
+
+    const fn push_byte(&mut self, byte: u8) {
+        if self.len < self.bytes.len() {
+            self.bytes[self.len] = byte;
+            self.len += 1;
+        }
+    }
+
+    const fn push(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() {
+            self.push_byte(bytes[i]);
+            i += 1;
+        }
+    }
+
+    const fn push_number(&mut self, number: u64) {
+        if number >= 10 {
+            self.push_number(number / 10);
+        }
+        self.push_byte(b'0' + (number % 10) as u8);
+    }
+}
+
+/// An acquire was refused: why, and the limit and the number in flight at that instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rejected {
+    /// Why.
+    pub reason: RejectReason,
+    /// The limit in force, 0 when closed.
+    pub limit: u32,
+    /// How many slots were taken.
+    pub inflight: u32,
+}
+
+impl Rejected {
+    /// A refusal; for adapters.
+    pub const fn new(reason: RejectReason, limit: u32, inflight: u32) -> Self {
+        Self {
+            reason,
+            limit,
+            inflight,
+        }
+    }
+}
+
+/// Why an acquire was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RejectReason {
+    /// As many are in flight as the limit allows.
+    AtLimit,
+    /// Others wait already, and a newcomer does not pass them.
+    WaitersAhead,
+    /// As many wait as the queue holds.
+    QueueFull,
+    /// The time given for waiting ran out.
+    TimedOut,
+    /// Every ticket of the table is out.
+    TicketsOut,
+    /// The limiter was closed.
+    Closed,
+}
+
+impl RejectReason {
+    /// What happened and what to do, in one line.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::AtLimit => "at the limit; refuse the caller, do not retry here",
+            Self::WaitersAhead => "others wait already; wait in line or refuse the caller",
+            Self::QueueFull => "the queue of waiters is full; refuse the caller",
+            Self::TimedOut => "no slot came free in the time given; refuse the caller",
+            Self::TicketsOut => "every ticket is out; finish one or enlarge the table",
+            Self::Closed => "the limiter is closed; stop sending work",
+        }
+    }
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} ({} in flight, limit {})",
+            self.reason.describe(),
+            self.inflight,
+            self.limit
+        )
+    }
+}
+
+impl core::error::Error for Rejected {}

@@ -1,0 +1,160 @@
+//! Integer arithmetic of the laws: no division of 64 bits on 32-bit targets, no float anywhere.
+
+/// `n / d` and `n % d`; `(u64::MAX, 0)` for `d` 0.
+pub(crate) const fn div_rem(n: u64, d: u32) -> (u64, u32) {
+    if d == 0 {
+        (u64::MAX, 0)
+    } else if usize::BITS >= 64 {
+        (n / d as u64, (n % d as u64) as u32)
+    } else {
+        div_rem_by_shifting(n, d)
+    }
+}
+
+/// The same by shifting and subtracting: on 32-bit targets the compiler's routine costs a kilobyte of flash.
+const fn div_rem_by_shifting(n: u64, d: u32) -> (u64, u32) {
+    let d = d as u64;
+    let (mut quotient, mut rest) = (0u64, 0u64);
+    let mut bit = 64 - n.leading_zeros();
+    while bit > 0 {
+        bit -= 1;
+        rest = (rest << 1) | ((n >> bit) & 1);
+        quotient <<= 1;
+        if rest >= d {
+            rest -= d;
+            quotient |= 1;
+        }
+    }
+    (quotient, rest as u32)
+}
+
+/// log2 of `x` in Q16, 0 for `x` 0 (as for 1). The error is below 2 in 65,536.
+///
+/// By repeated squaring of the mantissa (Knuth, TAOCP 1, 1.2.2, exercise 25): one multiplication a bit.
+pub(crate) const fn log2_q16(x: u64) -> i32 {
+    if x == 0 {
+        return 0;
+    }
+    let exponent = 63 - x.leading_zeros();
+    // The mantissa in [1, 2) as Q31.
+    let mut mantissa = if exponent > 31 {
+        (x >> (exponent - 31)) as u32
+    } else {
+        (x as u32) << (31 - exponent)
+    };
+    let mut fraction = 0;
+    let mut bit = 1 << 15;
+    while bit > 0 {
+        let square = (mantissa as u64 * mantissa as u64) >> 31;
+        if square >> 32 != 0 {
+            fraction |= bit;
+            mantissa = (square >> 1) as u32;
+        } else {
+            mantissa = square as u32;
+        }
+        bit >>= 1;
+    }
+    ((exponent << 16) | fraction) as i32
+}
+
+/// `value · 2^(exponent / 65,536)`, saturating; within 0.3 %.
+pub(crate) const fn scale_exp2(value: u32, exponent_q16: i32) -> u32 {
+    let whole = exponent_q16 >> 16;
+    let fraction = (exponent_q16 & 0xffff) as u64;
+    // 2^f = 1 + f (0.6565 + 0.3435 f) on [0, 1): exact at both ends.
+    let power = 65_536 + ((fraction * (43_024 + ((22_512 * fraction) >> 16))) >> 16);
+    let scaled = value as u64 * power;
+    let scaled = if whole >= 16 {
+        if value == 0 { 0 } else { u64::MAX }
+    } else if whole <= -48 {
+        0
+    } else {
+        scaled >> (16 - whole)
+    };
+    if scaled > u32::MAX as u64 {
+        u32::MAX
+    } else {
+        scaled as u32
+    }
+}
+
+/// The square root of `x`, rounded down.
+pub(crate) const fn isqrt(x: u32) -> u32 {
+    x.isqrt()
+}
+
+/// The decimal logarithm of `x`, rounded down; 0 for 0.
+pub(crate) const fn ilog10(x: u32) -> u32 {
+    match x.checked_ilog10() {
+        Some(log) => log,
+        None => 0,
+    }
+}
+
+/// `a * b >> shift`, saturating to `u32`.
+pub(crate) const fn mul_shift(a: u32, b: u32, shift: u32) -> u32 {
+    let product = (a as u64 * b as u64) >> shift;
+    if product > u32::MAX as u64 {
+        u32::MAX
+    } else {
+        product as u32
+    }
+}
+
+/// Both numbers shifted right until the larger has at most `bits` bits: for quotients in 32 bits.
+pub(crate) const fn narrow(a: u64, b: u64, bits: u32) -> (u32, u32) {
+    let largest = a | b;
+    let used = 64 - largest.leading_zeros();
+    let shift = used.saturating_sub(bits);
+    ((a >> shift) as u32, (b >> shift) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log2_is_exact_at_powers_of_two_and_close_between() {
+        for exponent in 0..64 {
+            assert_eq!(log2_q16(1 << exponent), exponent << 16);
+        }
+        // round(log2(x) * 65536)
+        for (x, exact) in [
+            (3, 103872),
+            (5, 152170),
+            (10, 217706),
+            (1000, 653118),
+            (65537, 1048577),
+            (4294967295, 2097152),
+            (18446744073709551615, 4194304),
+        ] {
+            let error = log2_q16(x) - exact;
+            assert!((-2..=2).contains(&error), "log2 of {x} is off by {error}");
+        }
+        assert_eq!(log2_q16(0), 0);
+    }
+
+    #[test]
+    fn scaling_by_a_power_of_two_is_exact_at_whole_exponents_and_saturates() {
+        assert_eq!(scale_exp2(1_000, 0), 1_000);
+        assert_eq!(scale_exp2(1_000, 3 << 16), 8_000);
+        assert_eq!(scale_exp2(1_000, -(3 << 16)), 125);
+        // 2^0.5 = 1.41421
+        assert!((1_410..=1_418).contains(&scale_exp2(1_000, 1 << 15)));
+        assert_eq!(scale_exp2(2, 40 << 16), u32::MAX);
+        assert_eq!(scale_exp2(0, i32::MAX), 0);
+        assert_eq!(scale_exp2(u32::MAX, i32::MIN), 0);
+    }
+
+    #[test]
+    fn division_by_shifting_agrees_with_the_machine() {
+        for n in [0, 1, 9, 1 << 33, 999_999_999_999, u64::MAX - 1, u64::MAX] {
+            for d in [1, 2, 10, 1_000_000_000, u32::MAX] {
+                let exact = (n / u64::from(d), (n % u64::from(d)) as u32);
+                assert_eq!(div_rem_by_shifting(n, d), exact, "{n} / {d}");
+                assert_eq!(div_rem(n, d), exact, "{n} / {d}");
+            }
+        }
+        assert_eq!(div_rem(7, 0), (u64::MAX, 0));
+    }
+}

@@ -1,0 +1,273 @@
+//! Laws: pure integer decisions about the limit. Numbers in, numbers out; no atomics and no clock.
+//!
+//! A [`Law`] sees one closed [`Window`] at a time and answers with a [`Decision`]. Everything else, who
+//! closes a window, when, and how the limit is published, is the limiter's business, so the same law runs
+//! in a server, in firmware, in the simulator and in the model checker.
+
+use crate::cell::state::Words;
+use crate::error::ConfigError;
+use crate::time::{TickRate, Ticks, Timestamp};
+
+mod aimd;
+mod any;
+mod fixed;
+
+mod knee;
+pub(crate) mod math;
+
+pub use aimd::Aimd;
+pub use any::AnyLaw;
+pub use fixed::Fixed;
+
+pub use knee::Knee;
+
+/// A rule that turns what a window showed into the next limit.
+///
+/// `Self` holds the parameters, [`State`](Law::State) what was learned: an array of `u32`, all zero
+/// before the first window, kept in the limiter as atomic words.
+///
+/// A law must return for any window; whatever limit it returns is clamped to the limiter's bounds.
+/// A law that panics leaves the limiter usable and the limit as it was.
+///
+/// ```
+/// use limiter_core::law::{Decision, Law, Reason, Window};
+/// use limiter_core::{Config, Limiter, TickRate};
+///
+/// /// Adds one per window that was limited, halves on overload.
+/// #[derive(Clone, Copy, Debug)]
+/// struct Halving;
+///
+/// impl Law for Halving {
+///     type State = [u32; 0];
+///
+///     fn on_window(&self, _: &mut [u32; 0], window: &Window) -> Decision {
+///         if window.overloaded() {
+///             Decision::new(window.limit / 2, Reason::CutOverload)
+///         } else if window.few() {
+///             Decision::new(window.limit, Reason::HeldTooFewSamples)
+///         } else if window.limited() {
+///             Decision::new(window.limit + 1, Reason::Grew)
+///         } else {
+///             Decision::new(window.limit, Reason::HeldNotLimited)
+///         }
+///     }
+/// }
+///
+/// static LIMITER: Limiter<Halving> = Limiter::new(Config::new(Halving, TickRate::MICROS));
+/// assert_eq!(LIMITER.snapshot().limit, 20);
+/// ```
+pub trait Law: Copy {
+    /// What the law has learned.
+    type State: Words;
+
+    /// Decides after a window. `state` is all zero before the first one.
+    fn on_window(&self, state: &mut Self::State, window: &Window) -> Decision;
+
+    /// Is told that the limit became `limit` otherwise than by its own decision.
+    fn on_set(&self, state: &mut Self::State, limit: u32) {
+        let _ = (state, limit);
+    }
+
+    /// Checks the parameters; [`Limiter::try_new`](crate::Limiter::try_new) calls it.
+    ///
+    /// # Errors
+    ///
+    /// A [`ConfigError`] that names the parameter.
+    fn check(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
+}
+
+/// What one window showed.
+///
+/// Times are in ticks of [`rate`](Window::rate). Permits that ended between the opening and the close
+/// are in it, except those that ended in the part that the law asked to skip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Window {
+    /// The limit in force.
+    pub limit: u32,
+    /// The smallest limit allowed.
+    pub min: u32,
+    /// The largest limit allowed.
+    pub max: u32,
+    /// Permits that ended with success.
+    pub successes: u32,
+    /// Permits admitted since the last cut that ended with overload, or were given up when they were
+    /// already much older than the usual RTT.
+    pub overloads: u32,
+    /// Mean RTT of the successes, 0 without any.
+    pub rtt_mean: Ticks,
+    /// Smallest RTT of the successes, 0 without any.
+    pub rtt_min: Ticks,
+    /// How long was collected for, a part that was skipped not counted.
+    pub elapsed: Ticks,
+    /// The largest number in flight seen by an acquire.
+    pub inflight_peak: u32,
+    /// The time average of the number in flight, times 256 (Little's law over the permits that ended).
+    pub inflight_avg_q8: u32,
+    /// The moment of closing.
+    pub now: Timestamp,
+    /// The moment of closing on the wall clock (ticks since an instant that is a whole number of
+    /// [`WALL_SECONDS`] after the Unix epoch), when the limiter was given its offset.
+    pub wall: Option<Timestamp>,
+    /// The length of a tick.
+    pub rate: TickRate,
+    /// Fewer successes than this are too few to judge by.
+    pub min_samples: u32,
+    /// The share of overloads that is tolerated, per mille.
+    pub tolerance: u32,
+}
+
+/// The wall clock handed to laws is right modulo this many seconds.
+pub const WALL_SECONDS: u32 = 8;
+
+impl Window {
+    /// A window over `limit` in which nothing happened; set the fields that matter. For tests of laws.
+    pub const fn new(limit: u32, rate: TickRate) -> Self {
+        Self {
+            limit,
+            min: 1,
+            max: crate::MAX_LIMIT,
+            successes: 0,
+            overloads: 0,
+            rtt_mean: Ticks::new(0),
+            rtt_min: Ticks::new(0),
+            elapsed: Ticks::new(0),
+            inflight_peak: 0,
+            inflight_avg_q8: 0,
+            now: Timestamp::from_ticks(0),
+            wall: None,
+            rate,
+            min_samples: 10,
+            tolerance: 20,
+        }
+    }
+
+    /// The limit was reached: more demand would have been refused.
+    pub const fn limited(&self) -> bool {
+        self.inflight_peak >= self.limit
+    }
+
+    /// The share of overloads is above the tolerated one.
+    pub const fn overloaded(&self) -> bool {
+        let ended = self.successes as u64 + self.overloads as u64;
+        self.overloads as u64 * 1000 > self.tolerance as u64 * ended
+    }
+
+    /// The share of overloads among successes and overloads, per mille.
+    pub const fn overload_share(&self) -> u32 {
+        let (mut overloads, mut ended) = (
+            self.overloads as u64,
+            self.successes as u64 + self.overloads as u64,
+        );
+        // Into the range in which a 32-bit division does.
+        while ended > (u32::MAX / 1000) as u64 {
+            overloads >>= 1;
+            ended >>= 1;
+        }
+        match (overloads as u32 * 1000).checked_div(ended as u32) {
+            Some(share) => share,
+            None => 0,
+        }
+    }
+
+    /// Fewer successes than it takes to judge.
+    pub const fn few(&self) -> bool {
+        self.successes < self.min_samples
+    }
+}
+
+/// What a law decides after a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The limit from now on, clamped to the bounds by the limiter.
+    pub limit: u32,
+    /// Why.
+    pub reason: Reason,
+    /// Whether the overloads of permits admitted before this decision no longer count.
+    pub cut: bool,
+    /// When the next window collects and closes, if the law cares; else two RTTs within the
+    /// configured bounds.
+    pub next: Option<Next>,
+}
+
+impl Decision {
+    /// A decision for `limit`. Reasons that are cuts start a new epoch.
+    pub const fn new(limit: u32, reason: Reason) -> Self {
+        Self {
+            limit,
+            reason,
+            cut: matches!(reason, Reason::CutOverload),
+            next: None,
+        }
+    }
+
+    /// The same decision with a window of the law's choice after it.
+    #[must_use]
+    pub const fn then(mut self, next: Next) -> Self {
+        self.next = Some(next);
+        self
+    }
+}
+
+/// The next window as a law wants it. Lengths are cut to the longest that can be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// Skipped at the start: successes that end in it teach nothing.
+    pub settle: Ticks,
+    /// Then collected for at least this long.
+    pub length: Ticks,
+    /// And until at least so many successes have ended, or the longest window has passed.
+    pub samples: u32,
+}
+
+/// Why the limit is what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Reason {
+    /// The configured initial limit; no window has closed yet.
+    Initial = 0,
+    /// There was room for more.
+    Grew = 1,
+    /// Held: the limit was not reached, so nothing is known about a larger one.
+    HeldNotLimited = 2,
+    /// Held: too few permits ended to judge.
+    HeldTooFewSamples = 3,
+    /// Held: more would not help and less would hurt.
+    HeldSteady = 4,
+    /// Cut: too large a share ended with overload.
+    CutOverload = 5,
+    /// Cut: concurrency bought latency instead of throughput.
+    CutLatency = 6,
+    /// Moved for a measurement, to be moved back.
+    Probing = 7,
+    /// Would have been cut further, is at its lower bound.
+    PinnedAtMin = 8,
+    /// Would have grown further, is at its upper bound.
+    PinnedAtMax = 9,
+    /// Set, or moved by new bounds, by hand.
+    SetByHand = 10,
+    /// Closed.
+    Closed = 11,
+}
+
+impl Reason {
+    pub(crate) const fn from_code(code: u32) -> Self {
+        match code {
+            1 => Self::Grew,
+            2 => Self::HeldNotLimited,
+            3 => Self::HeldTooFewSamples,
+            4 => Self::HeldSteady,
+            5 => Self::CutOverload,
+            6 => Self::CutLatency,
+            7 => Self::Probing,
+            8 => Self::PinnedAtMin,
+            9 => Self::PinnedAtMax,
+            10 => Self::SetByHand,
+            11 => Self::Closed,
+            _ => Self::Initial,
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! The limiter: where the admission word, the open window and a law meet.
+
+use crate::cell::admission::{Admission, Arrival, Occupancy};
+use crate::cell::controls::Controls;
+use crate::cell::gate::{DUE, Gate, SET};
+use crate::cell::state::{Cells, Words};
+use crate::cell::sync::const_unless_loom;
+use crate::cell::window::{OpenWindow, Position, rtt_units};
+use crate::config::{Config, Settings};
+use crate::error::{ConfigError, RejectReason, Rejected};
+use crate::law::{Knee, Law};
+use crate::outcome::Outcome;
+use crate::permit::{Permit, Slot};
+use crate::snapshot::Snapshot;
+use crate::time::{TickRate, Ticks, Timestamp};
+use core::ops::Deref;
+
+/// An adaptive concurrency limit.
+///
+/// Lives in a `static`, an `Arc`, or anywhere else; every operation takes `&self`. Admission is one
+/// compare-exchange on one word, a refusal one load, a release one subtraction. Whoever finishes the
+/// permit that completes a window runs the law; nobody ever waits for that.
+///
+/// ```
+/// use limiter_core::law::Aimd;
+/// use limiter_core::{Config, Limiter, Outcome, TickRate, Timestamp};
+///
+/// static LIMITER: Limiter<Aimd> = Limiter::new(Config::new(Aimd::new(), TickRate::MICROS).initial(1));
+///
+/// let permit = LIMITER.try_acquire(Timestamp::from_ticks(0)).expect("nothing is in flight");
+/// let refused = LIMITER.try_acquire(Timestamp::from_ticks(1)).unwrap_err();
+/// assert_eq!(refused.limit, 1);
+/// permit.finish(Outcome::Success, Timestamp::from_ticks(20_000));
+/// assert_eq!(LIMITER.snapshot().inflight, 0);
+/// ```
+#[derive(Debug)]
+pub struct Limiter<L: Law = Knee> {
+    admission: Hot<Admission>,
+    pub(crate) gate: Gate,
+    pub(crate) window: OpenWindow,
+    pub(crate) controls: Controls,
+    pub(crate) state: <L::State as Words>::Cells,
+    pub(crate) settings: Settings,
+    pub(crate) law: L,
+}
+
+/// The admission word alone on its cache line where there are caches, so that windows do not slow it.
+#[derive(Debug)]
+#[cfg_attr(target_pointer_width = "64", repr(align(64)))]
+struct Hot<T>(T);
+
+/// What [`Permit::finish`] changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    change: Option<Change>,
+    wake: bool,
+}
+
+impl Settled {
+    pub(crate) const NOTHING: Self = Self {
+        change: None,
+        wake: false,
+    };
+
+    /// The change of the limit that this call made, if it closed a window that moved it.
+    pub const fn change(&self) -> Option<Change> {
+        self.change
+    }
+
+    /// Someone waits and may be let in now: the adapter that set the waiting bit serves its queue.
+    pub const fn wake(&self) -> bool {
+        self.wake
+    }
+}
+
+/// One change of the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The limit before.
+    pub from: u32,
+    /// The limit after.
+    pub to: u32,
+    /// Why.
+    pub reason: crate::law::Reason,
+}
+
+impl<L: Law> Limiter<L> {
+    const_unless_loom! {
+        /// A limiter from a configuration that is known to be right: for `static`s and constants, where a
+        /// wrong one fails to compile. The parameters of the law are checked when they are given.
+        ///
+        /// # Panics
+        ///
+        /// If the configuration is wrong. At run time use [`try_new`](Limiter::try_new).
+        pub fn new(config: Config<L>) -> Self {
+            if let Err(error) = config.check() {
+                error.fail::<()>();
+            }
+            Self::from_checked(config)
+        }
+    }
+
+    /// A limiter from a configuration that may be wrong.
+    ///
+    /// # Errors
+    ///
+    /// The first field that does not work: its name, its value and what is allowed.
+    pub fn try_new(config: Config<L>) -> Result<Self, ConfigError> {
+        config.check()?;
+        config.law.check()?;
+        Ok(Self::from_checked(config))
+    }
+
+    const_unless_loom! {
+        fn from_checked(config: Config<L>) -> Self {
+            let settings = config.settings();
+            Self {
+                admission: Hot(Admission::new(config.initial)),
+                gate: Gate::new(),
+                window: OpenWindow::new(settings.first()),
+                controls: Controls::new(config.min, config.max),
+                #[cfg(not(limiter_loom))]
+                state: <L::State as Words>::Cells::ZERO,
+                #[cfg(limiter_loom)]
+                state: <L::State as Words>::Cells::zero(),
+                settings,
+                law: config.law,
+            }
+        }
+    }
+
+    /// Takes a slot, or says at once why there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`] with the reason and the numbers; nothing was stored.
+    ///
+    /// # Fairness
+    ///
+    /// None between newcomers. Those who wait in an adapter's queue go first.
+    #[inline]
+    pub fn try_acquire(&self, now: Timestamp) -> Result<Permit<&Self>, Rejected> {
+        Self::try_acquire_owned(self, now)
+    }
+
+    /// Takes a slot for a permit that owns its handle (`&'static Limiter`, `Arc<Limiter>`), so that it
+    /// can move into a spawned or blocking task and keep the slot as long as the work lasts.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire`](Limiter::try_acquire).
+    #[inline]
+    pub fn try_acquire_owned<H>(handle: H, now: Timestamp) -> Result<Permit<H>, Rejected>
+    where
+        H: Deref<Target = Self>,
+    {
+        let slot = handle.admit(now)?;
+        Ok(Permit::new(handle, slot))
+    }
+
+    /// Takes a slot as plain data that does not free itself; for adapters.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire`](Limiter::try_acquire).
+    #[inline]
+    pub fn admit(&self, now: Timestamp) -> Result<Slot, Rejected> {
+        self.enter(Arrival::Newcomer, now)
+    }
+
+    /// Takes a slot for the head of the queue of waiters; for adapters, under the queue's lock and after
+    /// [`set_waiting`](Limiter::set_waiting).
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire`](Limiter::try_acquire), but never because of waiters.
+    pub fn admit_waiter(&self, now: Timestamp) -> Result<Slot, Rejected> {
+        self.enter(Arrival::Waiter, now)
+    }
+
+    #[inline]
+    fn enter(&self, arrival: Arrival, now: Timestamp) -> Result<Slot, Rejected> {
+        match self.admission.0.acquire(arrival) {
+            Ok(after) => {
+                self.window.raise_peak(after.inflight());
+                Ok(Slot {
+                    started: now,
+                    epoch: self.gate.read().0,
+                })
+            }
+            Err(seen) => Err(refusal(seen)),
+        }
+    }
+
+    /// Records what became of a slot and frees it; for adapters. Equal to
+    /// [`observe`](Limiter::observe) and then [`release`](Limiter::release).
+    #[inline]
+    pub fn settle(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
+        let change = self.observe(&slot, outcome, now);
+        let released = self.release(slot);
+        Settled { change, ..released }
+    }
+
+    /// Records what became of a slot without freeing it; for adapters whose work outlives its answer.
+    ///
+    /// Call it once for a slot: a second call would count the work twice. The returned change may have
+    /// made room for waiters: serve the queue when it raised the limit.
+    pub fn observe(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> Option<Change> {
+        self.record(slot, outcome, now)
+            .then(|| self.close_window(DUE, now))
+            .flatten()
+    }
+
+    /// Frees a slot and teaches nothing; for adapters.
+    #[inline]
+    pub fn release(&self, slot: Slot) -> Settled {
+        let Slot { .. } = slot;
+        Settled {
+            change: None,
+            wake: self.admission.0.release().waiting(),
+        }
+    }
+
+    /// Records and frees a slot from an interrupt handler: no law runs here, the window is marked due and
+    /// closed by the next permit that finishes outside.
+    pub fn settle_from_isr(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
+        if self.record(&slot, outcome, now) {
+            self.gate.mark(DUE);
+        }
+        self.release(slot)
+    }
+
+    /// Adds the sample to the open window; returns whether the window should be looked at.
+    #[inline]
+    fn record(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> bool {
+        let (epoch, pending) = self.gate.read();
+        // A clock that stepped back since the start has no RTT to tell.
+        let Some(age) = now.since(slot.started) else {
+            return pending || self.window_due(now);
+        };
+        let units = rtt_units(self.settings.rate, age.get());
+        let counts = slot.epoch == epoch;
+        let due = match outcome {
+            Outcome::Success => {
+                if self.window.position(self.settings.stamp(now)) == Position::Settling {
+                    return pending;
+                }
+                self.window.add_success(units);
+                self.window_due(now)
+            }
+            Outcome::Overload => {
+                self.window.add_other(units);
+                counts && self.record_overload() || self.window_due(now)
+            }
+            Outcome::Ignored => {
+                self.window.add_other(units);
+                let usual = self.window.usual();
+                let late = usual != 0 && units / LATE >= usual;
+                late && counts && self.record_overload() || self.window_due(now)
+            }
+            Outcome::Failure => {
+                self.window.add_other(units);
+                self.window_due(now)
+            }
+        };
+        due || pending
+    }
+
+    /// Adds an overload; returns whether it calls for a cut at once.
+    fn record_overload(&self) -> bool {
+        let (successes, overloads) = self.window.add_overload();
+        self.settings.urgent(successes, overloads)
+    }
+
+    /// The open window has run its time.
+    #[inline]
+    pub(crate) fn window_due(&self, now: Timestamp) -> bool {
+        match self.window.position(self.settings.stamp(now)) {
+            Position::Before => true,
+            Position::Settling => false,
+            Position::Collecting { past: None } => self.window.brimming(),
+            Position::Collecting { past: Some(past) } => {
+                past >= self.settings.max_window
+                    || self.window.counts().0 >= self.window.need()
+                    || self.window.brimming()
+            }
+        }
+    }
+
+    /// The gauges of this moment.
+    pub fn snapshot(&self) -> Snapshot {
+        let seen = self.admission.0.load();
+        let (min, max) = self.controls.bounds();
+        let (window_successes, window_overloads) = self.window.counts();
+        Snapshot {
+            limit: seen.limit(),
+            inflight: seen.inflight(),
+            inflight_peak: self.window.peak().max(seen.inflight()),
+            waiting: seen.waiting(),
+            closed: seen.closed(),
+            min,
+            max,
+            reason: self.controls.reason(),
+            cuts: self.gate.read().0,
+            usual_rtt: self.usual_rtt(),
+            window_successes,
+            window_overloads,
+        }
+    }
+
+    /// The length of a tick.
+    pub const fn rate(&self) -> TickRate {
+        self.settings.rate
+    }
+
+    /// Sets the limit; an adaptive law goes on from there. Shrinking below what is in flight admits
+    /// nothing until enough have left.
+    ///
+    /// # Errors
+    ///
+    /// When `limit` is outside the bounds: move those first.
+    pub fn set_limit(&self, limit: u32, now: Timestamp) -> Result<Settled, ConfigError> {
+        let (min, max) = self.controls.bounds();
+        ConfigError::check("limit", limit.into(), min.into(), max.into())?;
+        self.controls.request_limit(limit);
+        Ok(self.apply(SET, now))
+    }
+
+    /// Moves the bounds, and the limit into them; what was learned is kept.
+    ///
+    /// # Errors
+    ///
+    /// When `min` is 0 or above `max`, or `max` above [`MAX_LIMIT`](crate::MAX_LIMIT); nothing changes.
+    pub fn set_bounds(&self, min: u32, max: u32, now: Timestamp) -> Result<Settled, ConfigError> {
+        ConfigError::check("max", max.into(), 1, crate::MAX_LIMIT.into())?;
+        ConfigError::check("min", min.into(), 1, max.into())?;
+        self.controls.set_bounds(min, max);
+        Ok(self.apply(SET, now))
+    }
+
+    /// Tells the laws the wall clock: `offset` ticks after a timestamp is that moment on the wall clock,
+    /// modulo [`WALL_SECONDS`](crate::law::WALL_SECONDS) seconds since the Unix epoch.
+    ///
+    /// Limiters in front of one server that know it measure in step. Call it again from time to time,
+    /// for clocks drift; a correction of a few milliseconds is harmless.
+    pub fn set_wall_offset(&self, offset: Ticks) {
+        self.controls.set_wall_offset(self.settings.rate, offset);
+    }
+
+    /// Refuses everybody from now on; those in flight may finish. There is no way back.
+    pub fn close(&self) -> Settled {
+        let before = self.admission.0.close();
+        self.controls.set_reason(crate::law::Reason::Closed);
+        Settled {
+            change: before.map(|before| Change {
+                from: before.limit(),
+                to: 0,
+                reason: crate::law::Reason::Closed,
+            }),
+            wake: before.is_some_and(Occupancy::waiting),
+        }
+    }
+
+    /// Announces that someone waits, so that newcomers are refused and releases say so; for adapters,
+    /// under the queue's lock, before the waiter's last try.
+    pub fn set_waiting(&self) {
+        self.admission.0.set_waiting();
+    }
+
+    /// Lets newcomers in again; for adapters, under the queue's lock, when the queue is empty.
+    pub fn clear_waiting(&self) {
+        self.admission.0.clear_waiting();
+    }
+
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        self.admission.0.load()
+    }
+
+    pub(crate) fn publish_limit(&self, limit: u32) -> Option<Occupancy> {
+        self.admission.0.set_limit(limit)
+    }
+
+    pub(crate) fn usual_rtt(&self) -> Ticks {
+        #[allow(clippy::useless_conversion, reason = "a 32-bit word elsewhere")]
+        Ticks::new(u64::from(self.window.usual()) << self.settings.rate.rtt_shift())
+    }
+
+    fn apply(&self, bits: u32, now: Timestamp) -> Settled {
+        let change = self.close_window(bits, now);
+        Settled {
+            change,
+            wake: self.occupancy().waiting(),
+        }
+    }
+}
+
+/// A permit given up at this many times the usual RTT is evidence of slowness: with callers that give up
+/// after 12 usual RTTs, a server of 64 slots that fell to 4 had no goodput left under every law that
+/// ignored it; twice the mean is beyond what ordinary spread of service times gives up in numbers.
+const LATE: crate::cell::sync::Word = 2;
+
+fn refusal(seen: Occupancy) -> Rejected {
+    let reason = if seen.closed() {
+        RejectReason::Closed
+    } else if seen.inflight() >= seen.limit() {
+        RejectReason::AtLimit
+    } else {
+        RejectReason::WaitersAhead
+    };
+    Rejected::new(reason, seen.limit(), seen.inflight())
+}

@@ -1,0 +1,47 @@
+//! What a limiter looks like at one moment.
+
+use crate::law::Reason;
+use crate::time::Ticks;
+
+/// A limiter's gauges. Taking one has no side effect; its numbers are read one after the other, so under
+/// load they may be from slightly different instants (`limit`, `inflight`, `waiting`, `closed` are from one).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The limit in force, 0 when closed.
+    pub limit: u32,
+    /// Slots taken.
+    pub inflight: u32,
+    /// The largest number in flight since the open window began.
+    pub inflight_peak: u32,
+    /// Whether someone waits for a slot.
+    pub waiting: bool,
+    /// Whether the limiter was closed.
+    pub closed: bool,
+    /// The smallest limit allowed.
+    pub min: u32,
+    /// The largest limit allowed.
+    pub max: u32,
+    /// What the last decision was.
+    pub reason: Reason,
+    /// How often the limit was cut for overloads; wraps at 65,536.
+    pub cuts: u16,
+    /// Mean RTT of the last window with enough samples, 0 before.
+    pub usual_rtt: Ticks,
+    /// Successes in the open window.
+    pub window_successes: u32,
+    /// Overloads in the open window.
+    pub window_overloads: u32,
+}
+
+impl Snapshot {
+    /// Inflight against the limit, per mille: the gauge that saturates first, fit for an autoscaler.
+    /// Above 1,000 after the limit shrank below what is in flight, 1,000 when closed.
+    pub const fn utilisation(&self) -> u32 {
+        match (self.inflight as u64 * 1000).checked_div(self.limit as u64) {
+            Some(share) if share < u32::MAX as u64 => share as u32,
+            Some(_) => u32::MAX,
+            None => 1000,
+        }
+    }
+}

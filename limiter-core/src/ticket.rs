@@ -1,0 +1,143 @@
+//! Permits as plain data for interrupt handlers and C-style code, checked against a bounded table.
+
+use crate::cell::sync::const_unless_loom;
+use crate::cell::tickets::Entry;
+use crate::error::{RejectReason, Rejected};
+use crate::law::{Knee, Law};
+use crate::limiter::{Limiter, Settled};
+use crate::outcome::Outcome;
+use crate::permit::Slot;
+use crate::time::Timestamp;
+use core::fmt;
+
+/// A permit as plain data: may be copied, stored in a C struct, passed to an interrupt handler. Only the
+/// first [`Tickets::finish`] of it counts; every later one is an error, also while others are in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Ticket {
+    started: Timestamp,
+    generation: u32,
+    index: u16,
+    epoch: u16,
+}
+
+/// A table that hands out at most `N` tickets of a limiter.
+///
+/// ```
+/// use limiter_core::law::Aimd;
+/// use limiter_core::{Config, Limiter, Outcome, TickRate, Tickets, Timestamp};
+///
+/// static RADIO: Limiter<Aimd> = Limiter::new(Config::new(Aimd::new(), TickRate::MICROS));
+/// static TICKETS: Tickets<'static, 4, Aimd> = Tickets::new(&RADIO);
+///
+/// let now = Timestamp::from_ticks(0);
+/// let ticket = TICKETS.try_acquire(now).unwrap();
+/// assert!(TICKETS.finish(ticket, Outcome::Success, now).is_ok());
+/// assert!(TICKETS.finish(ticket, Outcome::Success, now).is_err());
+/// assert_eq!(RADIO.snapshot().inflight, 0);
+/// ```
+#[derive(Debug)]
+pub struct Tickets<'a, const N: usize, L: Law = Knee> {
+    limiter: &'a Limiter<L>,
+    entries: [Entry; N],
+}
+
+impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
+    const_unless_loom! {
+        /// An empty table in front of `limiter`. At most 65,535 entries are used.
+        pub fn new(limiter: &'a Limiter<L>) -> Self {
+            Self {
+                limiter,
+                #[cfg(not(limiter_loom))]
+                entries: [const { Entry::new() }; N],
+                #[cfg(limiter_loom)]
+                entries: core::array::from_fn(|_| Entry::new()),
+            }
+        }
+    }
+
+    /// Takes a slot of the limiter and a ticket for it. Safe in an interrupt handler.
+    ///
+    /// # Errors
+    ///
+    /// As [`Limiter::try_acquire`], and [`RejectReason::TicketsOut`] when the table is empty.
+    pub fn try_acquire(&self, now: Timestamp) -> Result<Ticket, Rejected> {
+        let slot = self.limiter.admit(now)?;
+        for (index, entry) in (0..u16::MAX).zip(&self.entries) {
+            if let Some(generation) = entry.take() {
+                return Ok(Ticket {
+                    started: slot.started,
+                    generation,
+                    index,
+                    epoch: slot.epoch,
+                });
+            }
+        }
+        let _ = self.limiter.release(slot);
+        let seen = self.limiter.snapshot();
+        Err(Rejected::new(
+            RejectReason::TicketsOut,
+            seen.limit,
+            seen.inflight,
+        ))
+    }
+
+    /// Records how the work ended and frees the slot.
+    ///
+    /// # Errors
+    ///
+    /// [`NotOut`] when the ticket was finished before or is none of this table; nothing changes.
+    pub fn finish(
+        &self,
+        ticket: Ticket,
+        outcome: Outcome,
+        now: Timestamp,
+    ) -> Result<Settled, NotOut> {
+        let slot = self.claim(ticket)?;
+        Ok(self.limiter.settle(slot, outcome, now))
+    }
+
+    /// Like [`finish`](Tickets::finish), but never runs a law: for interrupt handlers.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Tickets::finish).
+    pub fn finish_from_isr(
+        &self,
+        ticket: Ticket,
+        outcome: Outcome,
+        now: Timestamp,
+    ) -> Result<Settled, NotOut> {
+        let slot = self.claim(ticket)?;
+        Ok(self.limiter.settle_from_isr(slot, outcome, now))
+    }
+
+    fn claim(&self, ticket: Ticket) -> Result<Slot, NotOut> {
+        let entry = self.entries.get(usize::from(ticket.index));
+        match entry {
+            Some(entry) if entry.give_back(ticket.generation) => Ok(Slot {
+                started: ticket.started,
+                epoch: ticket.epoch,
+            }),
+            _ => Err(NotOut { ticket }),
+        }
+    }
+}
+
+/// A ticket was finished that is not out: it was finished before, or never belonged to this table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotOut {
+    ticket: Ticket,
+}
+
+impl fmt::Display for NotOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "ticket {} of generation {} is not out: it was finished before; nothing was freed",
+            self.ticket.index, self.ticket.generation
+        )
+    }
+}
+
+impl core::error::Error for NotOut {}
