@@ -6,7 +6,8 @@ use crate::cell::sync::Word;
 use crate::cell::window::{Position, Schedule, Sums};
 use crate::config::stamp_units;
 use crate::law::{Decision, Law, Reason, Window};
-use crate::limiter::{Change, Limiter};
+use crate::limiter::Limiter;
+use crate::settle::Change;
 use crate::time::{Ticks, Timestamp};
 
 impl<L: Law> Limiter<L> {
@@ -16,6 +17,7 @@ impl<L: Law> Limiter<L> {
     #[inline(never)]
     pub(crate) fn close_window(&self, bits: u32, now: Timestamp) -> Option<Change> {
         let mut holder = self.gate.enter(bits)?;
+        // From here on a panic of the law opens the gate and changes nothing else.
         let from = self.occupancy().limit();
         let mut reason = None;
         loop {
@@ -26,12 +28,15 @@ impl<L: Law> Limiter<L> {
             if pending & DUE != 0 {
                 // The bit is a hint: whoever left it may have seen a window that is closed by now.
                 let (successes, overloads) = self.window.counts();
-                if self.window.position(self.settings.stamp(now)) == Position::Before {
+                if self.position(now) == Position::Before {
                     self.window.reopen(self.settings.stamp(now));
                 } else if self.window_due(now) || self.settings.urgent(successes, overloads) {
                     let decision = self.decide(now);
                     if decision.cut {
+                        // Then forget what permits of the old epoch added since the sums were taken. One
+                        // per thread that finishes in this instant may still come through.
                         holder.bump();
+                        self.window.forget_overloads();
                     }
                     reason = Some(decision.reason);
                 }

@@ -2,15 +2,15 @@
 
 use crate::cell::admission::{Admission, Arrival, Occupancy};
 use crate::cell::controls::Controls;
-use crate::cell::gate::{DUE, Gate, SET};
+use crate::cell::gate::{Gate, SET};
 use crate::cell::state::{Cells, Words};
 use crate::cell::sync::const_unless_loom;
-use crate::cell::window::{OpenWindow, Position, rtt_units};
+use crate::cell::window::OpenWindow;
 use crate::config::{Config, Settings};
 use crate::error::{ConfigError, RejectReason, Rejected};
-use crate::law::{Knee, Law};
-use crate::outcome::Outcome;
+use crate::law::{Knee, Law, Reason};
 use crate::permit::{Permit, Slot};
+use crate::settle::{Change, Settled};
 use crate::snapshot::Snapshot;
 use crate::time::{TickRate, Ticks, Timestamp};
 use core::ops::Deref;
@@ -35,7 +35,7 @@ use core::ops::Deref;
 /// ```
 #[derive(Debug)]
 pub struct Limiter<L: Law = Knee> {
-    admission: Hot<Admission>,
+    pub(crate) admission: Hot<Admission>,
     pub(crate) gate: Gate,
     pub(crate) window: OpenWindow,
     pub(crate) controls: Controls,
@@ -47,42 +47,7 @@ pub struct Limiter<L: Law = Knee> {
 /// The admission word alone on its cache line where there are caches, so that windows do not slow it.
 #[derive(Debug)]
 #[cfg_attr(target_pointer_width = "64", repr(align(64)))]
-struct Hot<T>(T);
-
-/// What [`Permit::finish`] changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settled {
-    change: Option<Change>,
-    wake: bool,
-}
-
-impl Settled {
-    pub(crate) const NOTHING: Self = Self {
-        change: None,
-        wake: false,
-    };
-
-    /// The change of the limit that this call made, if it closed a window that moved it.
-    pub const fn change(&self) -> Option<Change> {
-        self.change
-    }
-
-    /// Someone waits and may be let in now: the adapter that set the waiting bit serves its queue.
-    pub const fn wake(&self) -> bool {
-        self.wake
-    }
-}
-
-/// One change of the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The limit before.
-    pub from: u32,
-    /// The limit after.
-    pub to: u32,
-    /// Why.
-    pub reason: crate::law::Reason,
-}
+pub(crate) struct Hot<T>(pub(crate) T);
 
 impl<L: Law> Limiter<L> {
     const_unless_loom! {
@@ -155,7 +120,30 @@ impl<L: Law> Limiter<L> {
         H: Deref<Target = Self>,
     {
         let slot = handle.admit(now)?;
-        Ok(Permit::new(handle, slot))
+        let permit = Permit::new(handle, slot);
+        permit.handle().tend(now);
+        Ok(permit)
+    }
+
+    /// Takes a slot from an interrupt handler: never runs a law.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire`](Limiter::try_acquire).
+    pub fn try_acquire_from_isr(&self, now: Timestamp) -> Result<Permit<&Self>, Rejected> {
+        let slot = self.admit(now)?;
+        Ok(Permit::new(self, slot))
+    }
+
+    /// Closes a window that was marked due by an interrupt handler; for adapters, after
+    /// [`admit`](Limiter::admit). Costs one load when there is nothing to do.
+    #[inline]
+    pub fn tend(&self, now: Timestamp) -> Settled {
+        if self.gate.read().1 {
+            self.apply(0, now)
+        } else {
+            Settled::NOTHING
+        }
     }
 
     /// Takes a slot as plain data that does not free itself; for adapters.
@@ -192,101 +180,6 @@ impl<L: Law> Limiter<L> {
         }
     }
 
-    /// Records what became of a slot and frees it; for adapters. Equal to
-    /// [`observe`](Limiter::observe) and then [`release`](Limiter::release).
-    #[inline]
-    pub fn settle(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
-        let change = self.observe(&slot, outcome, now);
-        let released = self.release(slot);
-        Settled { change, ..released }
-    }
-
-    /// Records what became of a slot without freeing it; for adapters whose work outlives its answer.
-    ///
-    /// Call it once for a slot: a second call would count the work twice. The returned change may have
-    /// made room for waiters: serve the queue when it raised the limit.
-    pub fn observe(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> Option<Change> {
-        self.record(slot, outcome, now)
-            .then(|| self.close_window(DUE, now))
-            .flatten()
-    }
-
-    /// Frees a slot and teaches nothing; for adapters.
-    #[inline]
-    pub fn release(&self, slot: Slot) -> Settled {
-        let Slot { .. } = slot;
-        Settled {
-            change: None,
-            wake: self.admission.0.release().waiting(),
-        }
-    }
-
-    /// Records and frees a slot from an interrupt handler: no law runs here, the window is marked due and
-    /// closed by the next permit that finishes outside.
-    pub fn settle_from_isr(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
-        if self.record(&slot, outcome, now) {
-            self.gate.mark(DUE);
-        }
-        self.release(slot)
-    }
-
-    /// Adds the sample to the open window; returns whether the window should be looked at.
-    #[inline]
-    fn record(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> bool {
-        let (epoch, pending) = self.gate.read();
-        // A clock that stepped back since the start has no RTT to tell.
-        let Some(age) = now.since(slot.started) else {
-            return pending || self.window_due(now);
-        };
-        let units = rtt_units(self.settings.rate, age.get());
-        let counts = slot.epoch == epoch;
-        let due = match outcome {
-            Outcome::Success => {
-                if self.window.position(self.settings.stamp(now)) == Position::Settling {
-                    return pending;
-                }
-                self.window.add_success(units);
-                self.window_due(now)
-            }
-            Outcome::Overload => {
-                self.window.add_other(units);
-                counts && self.record_overload() || self.window_due(now)
-            }
-            Outcome::Ignored => {
-                self.window.add_other(units);
-                let usual = self.window.usual();
-                let late = usual != 0 && units / LATE >= usual;
-                late && counts && self.record_overload() || self.window_due(now)
-            }
-            Outcome::Failure => {
-                self.window.add_other(units);
-                self.window_due(now)
-            }
-        };
-        due || pending
-    }
-
-    /// Adds an overload; returns whether it calls for a cut at once.
-    fn record_overload(&self) -> bool {
-        let (successes, overloads) = self.window.add_overload();
-        self.settings.urgent(successes, overloads)
-    }
-
-    /// The open window has run its time.
-    #[inline]
-    pub(crate) fn window_due(&self, now: Timestamp) -> bool {
-        match self.window.position(self.settings.stamp(now)) {
-            Position::Before => true,
-            Position::Settling => false,
-            Position::Collecting { past: None } => self.window.brimming(),
-            Position::Collecting { past: Some(past) } => {
-                past >= self.settings.max_window
-                    || self.window.counts().0 >= self.window.need()
-                    || self.window.brimming()
-            }
-        }
-    }
-
     /// The gauges of this moment.
     pub fn snapshot(&self) -> Snapshot {
         let seen = self.admission.0.load();
@@ -300,7 +193,11 @@ impl<L: Law> Limiter<L> {
             closed: seen.closed(),
             min,
             max,
-            reason: self.controls.reason(),
+            reason: if seen.closed() {
+                Reason::Closed
+            } else {
+                self.controls.reason()
+            },
             cuts: self.gate.read().0,
             usual_rtt: self.usual_rtt(),
             window_successes,
@@ -350,12 +247,11 @@ impl<L: Law> Limiter<L> {
     /// Refuses everybody from now on; those in flight may finish. There is no way back.
     pub fn close(&self) -> Settled {
         let before = self.admission.0.close();
-        self.controls.set_reason(crate::law::Reason::Closed);
         Settled {
             change: before.map(|before| Change {
                 from: before.limit(),
                 to: 0,
-                reason: crate::law::Reason::Closed,
+                reason: Reason::Closed,
             }),
             wake: before.is_some_and(Occupancy::waiting),
         }
@@ -393,11 +289,6 @@ impl<L: Law> Limiter<L> {
         }
     }
 }
-
-/// A permit given up at this many times the usual RTT is evidence of slowness: with callers that give up
-/// after 12 usual RTTs, a server of 64 slots that fell to 4 had no goodput left under every law that
-/// ignored it; twice the mean is beyond what ordinary spread of service times gives up in numbers.
-const LATE: crate::cell::sync::Word = 2;
 
 fn refusal(seen: Occupancy) -> Rejected {
     let reason = if seen.closed() {

@@ -1,8 +1,9 @@
 //! A taken slot: as a guard that frees it, and as the plain data inside.
 
 use crate::law::Law;
-use crate::limiter::{Limiter, Settled};
+use crate::limiter::Limiter;
 use crate::outcome::Outcome;
+use crate::settle::Settled;
 use crate::time::{Ticks, Timestamp};
 use core::fmt;
 use core::ops::Deref;
@@ -47,6 +48,10 @@ impl<H: Handle> Permit<H> {
             handle,
             slot: Some(slot),
         }
+    }
+
+    pub(crate) const fn handle(&self) -> &H {
+        &self.handle
     }
 
     /// Records how the work ended and frees the slot.

@@ -4,9 +4,10 @@ use crate::cell::sync::const_unless_loom;
 use crate::cell::tickets::Entry;
 use crate::error::{RejectReason, Rejected};
 use crate::law::{Knee, Law};
-use crate::limiter::{Limiter, Settled};
+use crate::limiter::Limiter;
 use crate::outcome::Outcome;
 use crate::permit::Slot;
+use crate::settle::Settled;
 use crate::time::Timestamp;
 use core::fmt;
 
@@ -56,7 +57,8 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
         }
     }
 
-    /// Takes a slot of the limiter and a ticket for it. Safe in an interrupt handler.
+    /// Takes a slot of the limiter and a ticket for it. Never runs a law, so it is safe in an interrupt
+    /// handler.
     ///
     /// # Errors
     ///

@@ -41,7 +41,7 @@ pub(crate) struct Schedule {
 /// Where a stamp lies in the open window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
-    /// The clock stepped back behind the opening.
+    /// The clock stepped back behind the opening, by more than threads differ.
     Before,
     /// In the part that is skipped.
     Settling,
@@ -166,11 +166,15 @@ impl OpenWindow {
         self.rtt_sum.load(Ordering::Relaxed) > HALF || self.other_sum.load(Ordering::Relaxed) > HALF
     }
 
+    /// Where `now` lies. Up to `slack` units before the opening count as the opening itself: a thread may
+    /// have read its clock, and been stopped, before another opened the window.
     #[inline]
-    pub(crate) fn position(&self, now: Stamp) -> Position {
+    pub(crate) fn position(&self, now: Stamp, slack: u32) -> Position {
         let opened = Stamp(self.opened.load(Ordering::Relaxed));
-        let Some(elapsed) = now.since(opened) else {
-            return Position::Before;
+        let elapsed = match now.since(opened) {
+            Some(elapsed) => elapsed,
+            None if opened.0.wrapping_sub(now.0) <= slack => 0,
+            None => return Position::Before,
         };
         let settle = self.settle.load(Ordering::Relaxed);
         if elapsed < settle {
@@ -201,6 +205,12 @@ impl OpenWindow {
             rtt_min: self.rtt_min.swap(Word::MAX, Ordering::Relaxed),
             peak: self.peak.swap(inflight, Ordering::Relaxed),
         }
+    }
+
+    /// Forgets the overloads of the open window: they belong to the cut that was just made. For the gate's
+    /// holder only.
+    pub(crate) fn forget_overloads(&self) {
+        self.overloads.store(0, Ordering::Relaxed);
     }
 
     /// Opens the next window. For the gate's holder only.

@@ -343,7 +343,7 @@ impl State {
     /// A period of 5 to 14 round trips, by powers of two.
     fn choose_period(&mut self, window: &Window) {
         let rtt = window.rtt_mean.get();
-        let period = u64::from(window.rate.get()) * 8 >> self.exponent;
+        let period = (u64::from(window.rate.get()) * 8) >> self.exponent;
         let shortest = if window.wall.is_some() {
             FIRST
         } else {
@@ -370,7 +370,7 @@ impl State {
             });
         }
         let hz = window.rate.get();
-        let period = u64::from(hz) * 8 >> self.exponent;
+        let period = (u64::from(hz) * 8) >> self.exponent;
         let (settle, length) = match window.wall {
             None => {
                 self.high = !self.high;

@@ -1,0 +1,176 @@
+//! The end of a slot: what it teaches, and giving it back.
+
+use crate::cell::gate::DUE;
+use crate::cell::sync::Word;
+use crate::cell::window::{Position, rtt_units};
+use crate::law::{Law, Reason};
+use crate::limiter::Limiter;
+use crate::outcome::Outcome;
+use crate::permit::Slot;
+use crate::time::Timestamp;
+
+/// What [`Permit::finish`] changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    pub(crate) change: Option<Change>,
+    pub(crate) wake: bool,
+}
+
+impl Settled {
+    pub(crate) const NOTHING: Self = Self {
+        change: None,
+        wake: false,
+    };
+
+    /// The change of the limit that this call made, if it closed a window that moved it.
+    pub const fn change(&self) -> Option<Change> {
+        self.change
+    }
+
+    /// Someone waits and may be let in now: the adapter that set the waiting bit serves its queue.
+    pub const fn wake(&self) -> bool {
+        self.wake
+    }
+}
+
+/// One change of the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The limit before.
+    pub from: u32,
+    /// The limit after.
+    pub to: u32,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// A permit given up at this many times the usual RTT is evidence of slowness: with callers that give up
+/// after 12 usual RTTs, a server of 64 slots that fell to 4 had no goodput left under every law that
+/// ignored it; twice the mean is beyond what ordinary spread of service times gives up in numbers.
+const LATE: Word = 2;
+
+impl<L: Law> Limiter<L> {
+    /// Records what became of a slot and frees it; for adapters. Equal to
+    /// [`observe`](Limiter::observe) and then [`release`](Limiter::release).
+    #[inline]
+    pub fn settle(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
+        // Frees the slot also when a law of the user's panics.
+        let mut guard = ReleaseOnDrop {
+            limiter: self,
+            slot: Some(slot),
+        };
+        let change = match &guard.slot {
+            Some(slot) => self.observe(slot, outcome, now),
+            None => None,
+        };
+        match guard.slot.take() {
+            Some(slot) => Settled {
+                change,
+                ..self.release(slot)
+            },
+            None => Settled::NOTHING,
+        }
+    }
+
+    /// Records what became of a slot without freeing it; for adapters whose work outlives its answer.
+    ///
+    /// Call it once for a slot: a second call would count the work twice. The returned change may have
+    /// made room for waiters: serve the queue when it raised the limit.
+    pub fn observe(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> Option<Change> {
+        self.record(slot, outcome, now)
+            .then(|| self.close_window(DUE, now))
+            .flatten()
+    }
+
+    /// Frees a slot and teaches nothing; for adapters.
+    #[inline]
+    pub fn release(&self, slot: Slot) -> Settled {
+        let Slot { .. } = slot;
+        Settled {
+            change: None,
+            wake: self.admission.0.release().waiting(),
+        }
+    }
+
+    /// Records and frees a slot from an interrupt handler: no law runs here, the window is marked due and
+    /// closed by the next permit that finishes outside.
+    pub fn settle_from_isr(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
+        if self.record(&slot, outcome, now) {
+            self.gate.mark(DUE);
+        }
+        self.release(slot)
+    }
+
+    /// Adds the sample to the open window; returns whether the window should be looked at.
+    #[inline]
+    fn record(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> bool {
+        let (epoch, pending) = self.gate.read();
+        let age = now.since(slot.started);
+        let units = rtt_units(self.settings.rate, age.unwrap_or_default().get());
+        let counts = slot.epoch == epoch;
+        let urgent = match outcome {
+            Outcome::Success => {
+                // A clock that stepped back since the start has no RTT to tell.
+                if age.is_none() || self.position(now) == Position::Settling {
+                    return pending;
+                }
+                self.window.add_success(units);
+                false
+            }
+            Outcome::Overload => {
+                self.window.add_other(units);
+                counts && self.record_overload()
+            }
+            Outcome::Ignored => {
+                self.window.add_other(units);
+                let usual = self.window.usual();
+                usual != 0 && units / LATE >= usual && counts && self.record_overload()
+            }
+            Outcome::Failure => {
+                self.window.add_other(units);
+                false
+            }
+        };
+        urgent || pending || self.window_due(now)
+    }
+
+    #[inline]
+    pub(crate) fn position(&self, now: Timestamp) -> Position {
+        self.window
+            .position(self.settings.stamp(now), self.settings.max_window)
+    }
+
+    /// Adds an overload; returns whether it calls for a cut at once.
+    fn record_overload(&self) -> bool {
+        let (successes, overloads) = self.window.add_overload();
+        self.settings.urgent(successes, overloads)
+    }
+
+    /// The open window has run its time.
+    #[inline]
+    pub(crate) fn window_due(&self, now: Timestamp) -> bool {
+        match self.position(now) {
+            Position::Before => true,
+            Position::Settling => false,
+            Position::Collecting { past: None } => self.window.brimming(),
+            Position::Collecting { past: Some(past) } => {
+                past >= self.settings.max_window
+                    || self.window.counts().0 >= self.window.need()
+                    || self.window.brimming()
+            }
+        }
+    }
+}
+
+struct ReleaseOnDrop<'a, L: Law> {
+    limiter: &'a Limiter<L>,
+    slot: Option<Slot>,
+}
+
+impl<L: Law> Drop for ReleaseOnDrop<'_, L> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            let _ = self.limiter.release(slot);
+        }
+    }
+}
