@@ -1,0 +1,120 @@
+//! A permit that several owners share.
+
+use crate::clock::{Clock, MonotonicClock};
+use crate::permit::Taken;
+use crate::sync::{Arc, AtomicBool, Ordering};
+use core::fmt;
+use limiter_core::law::{Knee, Law};
+use limiter_core::{Outcome, Timestamp};
+
+/// A share of a slot, which is freed when the last share is dropped.
+///
+/// For work that is done in several places: a response whose body is still being read, a query that runs
+/// on although its client is gone.
+///
+/// ```
+/// use limiter_std::{Limiter, Outcome};
+///
+/// let limiter = Limiter::default();
+/// let hold = limiter.try_acquire().expect("far below the limit").into_hold();
+///
+/// let query = hold.clone();
+/// let worker = std::thread::spawn(move || drop(query));
+///
+/// hold.record(Outcome::Success, hold.now());
+/// drop(hold);
+/// worker.join().expect("does not panic");
+/// assert_eq!(limiter.snapshot().inflight, 0);
+/// ```
+///
+/// # Cancellation
+///
+/// When no share recorded an outcome, the last drop records [`Outcome::Ignored`] at that moment.
+#[must_use = "dropping the last share frees the slot at once"]
+pub struct Hold<L: Law = Knee, C: Clock = MonotonicClock> {
+    common: Arc<Common<L, C>>,
+}
+
+struct Common<L: Law, C: Clock> {
+    taken: Option<Taken<L, C>>,
+    recorded: AtomicBool,
+}
+
+impl<L: Law, C: Clock> Hold<L, C> {
+    pub(crate) fn new(taken: Option<Taken<L, C>>, recorded: bool) -> Self {
+        Self {
+            common: Arc::new(Common {
+                taken,
+                recorded: AtomicBool::new(recorded),
+            }),
+        }
+    }
+
+    /// Records how the work ended, as of `at` on the limiter's clock; the slot stays taken.
+    ///
+    /// Counts once for all shares: returns `false`, and changes nothing, when an outcome was recorded
+    /// before.
+    pub fn record(&self, outcome: Outcome, at: Timestamp) -> bool {
+        self.common.record(outcome, at)
+    }
+
+    /// When the slot was taken, on the limiter's clock.
+    pub fn started(&self) -> Timestamp {
+        self.common
+            .taken
+            .as_ref()
+            .map(Taken::started)
+            .unwrap_or_default()
+    }
+
+    /// The present on the limiter's clock.
+    pub fn now(&self) -> Timestamp {
+        self.common.now()
+    }
+}
+
+impl<L: Law, C: Clock> Common<L, C> {
+    fn record(&self, outcome: Outcome, at: Timestamp) -> bool {
+        // Relaxed: only the exchange decides who records; the slot's words have orderings of their own.
+        if self.recorded.swap(true, Ordering::Relaxed) {
+            return false;
+        }
+        if let Some(taken) = &self.taken {
+            taken.observe(outcome, at);
+        }
+        true
+    }
+
+    fn now(&self) -> Timestamp {
+        self.taken
+            .as_ref()
+            .map(|taken| taken.shared.clock.now())
+            .unwrap_or_default()
+    }
+}
+
+impl<L: Law, C: Clock> Drop for Common<L, C> {
+    fn drop(&mut self) {
+        // Relaxed: the last drop of an `Arc` comes after everything that was done with the others.
+        if !self.recorded.load(Ordering::Relaxed) {
+            self.record(Outcome::Ignored, self.now());
+        }
+    }
+}
+
+impl<L: Law, C: Clock> Clone for Hold<L, C> {
+    fn clone(&self) -> Self {
+        Self {
+            common: Arc::clone(&self.common),
+        }
+    }
+}
+
+impl<L: Law, C: Clock> fmt::Debug for Hold<L, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hold")
+            .field("started", &self.started())
+            .field("shares", &Arc::strong_count(&self.common))
+            .finish_non_exhaustive()
+    }
+}
