@@ -30,7 +30,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     )?;
     run_command(&mut project.cargo_with(
         "narrow",
-        "--cfg limiter_narrow",
+        "-D warnings --cfg limiter_narrow",
         &words("test -p limiter-core --all-features"),
     ))
 }

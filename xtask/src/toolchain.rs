@@ -81,17 +81,18 @@ impl BareMetal {
         }
     }
 
-    /// A release build for a target at the root, with exactly these compiler flags, in a build
+    /// A release build for these targets at the root, with exactly these compiler flags, in a build
     /// folder of its own.
     pub(crate) fn build(
         self,
         project: &Project,
         kind: &str,
         flags: &str,
-        target: &str,
+        targets: &[&str],
         args: &[&str],
     ) -> Command {
-        let mut all = vec!["build", "--release", "--target", target];
+        let mut all = vec!["build", "--release"];
+        all.extend(targets.iter().flat_map(|target| ["--target", target]));
         all.extend(args);
         match self {
             Self::Default => project.cargo_with(kind, flags, &all),
@@ -106,7 +107,11 @@ impl BareMetal {
                     .env("RUSTC", DEBIAN_RUSTC)
                     // `-Zbuild-std` on a stable compiler.
                     .env("RUSTC_BOOTSTRAP", "1")
-                    .env(linker_variable(target), "ld.lld")
+                    .envs(
+                        targets
+                            .iter()
+                            .map(|target| (linker_variable(target), "ld.lld")),
+                    )
                     .env_remove("CARGO_ENCODED_RUSTFLAGS")
                     // Set by `cargo run` for the default compiler's libraries.
                     .env_remove("LD_LIBRARY_PATH");
@@ -192,7 +197,7 @@ mod tests {
             &Project::here(),
             "kind",
             "--cfg x",
-            "thumbv7m-none-eabi",
+            &["thumbv7m-none-eabi"],
             &["-p", "limiter-core"],
         );
         let line = crate::command::show(&command);
