@@ -2,7 +2,15 @@
 
 use crate::clock::RATE;
 use core::time::Duration;
+use limiter_core::ConfigError;
 use limiter_core::law::{Knee, Law};
+
+/// How many may wait unless configured otherwise: the backlog of Netflix's concurrency-limits, whose
+/// limiters start at the same limit of 20, so five round trips.
+pub const DEFAULT_QUEUE_LENGTH: u32 = 100;
+
+/// The longest queue: a million waiters have long given up.
+pub const MAX_QUEUE_LENGTH: u32 = 1 << 20;
 
 /// What a limiter is built from. Every value has a default; a bad one is reported by
 /// [`Limiter::try_new`](crate::Limiter::try_new).
@@ -20,14 +28,17 @@ use limiter_core::law::{Knee, Law};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config<L = Knee> {
     pub(crate) core: limiter_core::Config<L>,
+    /// `None` where nobody may wait.
+    queue_length: Option<u32>,
 }
 
 impl<L: Law> Config<L> {
     /// Defaults around `law`: initial limit 20, bounds 1 to 1,000, windows of 10 ms to 1 s and at least
-    /// 10 samples, 2 % of overloads tolerated.
+    /// 10 samples, 2 % of overloads tolerated, a queue of [`DEFAULT_QUEUE_LENGTH`].
     pub const fn new(law: L) -> Self {
         Self {
             core: limiter_core::Config::new(law, RATE),
+            queue_length: Some(DEFAULT_QUEUE_LENGTH),
         }
     }
 
@@ -75,6 +86,39 @@ impl<L: Law> Config<L> {
     #[must_use]
     pub const fn urgent_overloads(self, count: u32) -> Self {
         self.with(self.core.urgent_overloads(count))
+    }
+
+    /// How many may wait at once, threads and futures together, from 1 to [`MAX_QUEUE_LENGTH`].
+    ///
+    /// Memory is taken as the queue grows, and kept.
+    #[must_use]
+    pub const fn queue_length(mut self, waiters: u32) -> Self {
+        self.queue_length = Some(waiters);
+        self
+    }
+
+    /// Nobody may wait: every acquire behaves like a [`try_acquire`](crate::Limiter::try_acquire).
+    #[must_use]
+    pub const fn without_queue(mut self) -> Self {
+        self.queue_length = None;
+        self
+    }
+
+    pub(crate) const fn check(&self) -> Result<(), ConfigError> {
+        match self.queue_length {
+            Some(waiters) => {
+                ConfigError::check("queue_length", waiters as u64, 1, MAX_QUEUE_LENGTH as u64)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// How many may wait, 0 where nobody may.
+    pub(crate) const fn waiters(&self) -> usize {
+        match self.queue_length {
+            Some(waiters) => waiters as usize,
+            None => 0,
+        }
     }
 
     const fn with(mut self, core: limiter_core::Config<L>) -> Self {

@@ -16,12 +16,14 @@ mod limiter;
 mod permit;
 mod shared;
 mod sync;
+mod wait;
 
 pub use clock::{Clock, ManualClock, MonotonicClock, timestamp};
-pub use config::Config;
+pub use config::{Config, DEFAULT_QUEUE_LENGTH, MAX_QUEUE_LENGTH};
 pub use hold::Hold;
 pub use limiter::Limiter;
 pub use limiter_core::{
     ConfigError, MAX_LIMIT, Outcome, RejectReason, Rejected, Snapshot, Timestamp, law,
 };
 pub use permit::Permit;
+pub use wait::{Acquire, AcquireUntil};

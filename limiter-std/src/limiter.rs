@@ -5,10 +5,12 @@ use crate::config::Config;
 use crate::permit::Permit;
 use crate::shared::Shared;
 use crate::sync::Arc;
+use crate::wait::{self, Acquire, AcquireUntil};
 use core::fmt;
+use core::future::Future;
 use core::time::Duration;
 use limiter_core::law::{Knee, Law};
-use limiter_core::{ConfigError, Rejected, Settled, Snapshot, Timestamp};
+use limiter_core::{ConfigError, Rejected, Snapshot, Timestamp};
 
 /// A handle to an adaptive concurrency limit. Clones lead to the same limit.
 ///
@@ -34,8 +36,9 @@ impl<L: Law> Limiter<L> {
     /// The parameters of the shipped laws are checked when they are given; those of a law of your own
     /// are checked by [`try_new`](Limiter::try_new).
     pub fn new(law: L) -> Self {
-        let core = limiter_core::Limiter::new(Config::new(law).core);
-        Self::from_core(core, MonotonicClock::new())
+        let config = Config::new(law);
+        let core = limiter_core::Limiter::new(config.core);
+        Self::from_core(core, config.waiters(), MonotonicClock::new())
     }
 
     /// A limiter from a configuration.
@@ -55,13 +58,14 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ///
     /// As [`try_new`](Limiter::try_new).
     pub fn with_clock(config: Config<L>, clock: C) -> Result<Self, ConfigError> {
+        config.check()?;
         let core = limiter_core::Limiter::try_new(config.core)?;
-        Ok(Self::from_core(core, clock))
+        Ok(Self::from_core(core, config.waiters(), clock))
     }
 
-    fn from_core(core: limiter_core::Limiter<L>, clock: C) -> Self {
+    fn from_core(core: limiter_core::Limiter<L>, waiters: usize, clock: C) -> Self {
         Self {
-            shared: Arc::new(Shared::new(core, clock)),
+            shared: Arc::new(Shared::new(core, waiters, clock)),
         }
     }
 
@@ -78,6 +82,113 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     pub fn try_acquire(&self) -> Result<Permit<L, C>, Rejected> {
         let slot = self.shared.admit()?;
         Ok(Permit::new(Arc::clone(&self.shared), slot))
+    }
+
+    /// Takes a slot, blocking the thread until there is one. For futures use
+    /// [`acquire_async`](Limiter::acquire_async).
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`]: as many wait as the queue holds, nobody may wait, or the limiter was closed.
+    ///
+    /// # Fairness
+    ///
+    /// First come, first served, with all who wait, threads and futures.
+    pub fn acquire(&self) -> Result<Permit<L, C>, Rejected> {
+        wait::block(self.acquire_async())
+    }
+
+    /// Takes a slot, blocking the thread for at most `timeout`. For futures use
+    /// [`acquire_until`](Limiter::acquire_until).
+    ///
+    /// The timeout is measured on the limiter's clock and rounded up to a tick. One that comes together
+    /// with the slot keeps the slot. Zero waits for nothing, and a timeout too long for the clock waits for
+    /// ever.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use limiter_std::{Config, Limiter, RejectReason, law::Fixed};
+    ///
+    /// let limiter = Limiter::try_new(Config::new(Fixed).initial(1))?;
+    /// let first = limiter.acquire().expect("nothing is in flight");
+    /// let refused = limiter.acquire_timeout(Duration::from_millis(5)).unwrap_err();
+    /// assert_eq!(refused.reason, RejectReason::TimedOut);
+    /// # drop(first);
+    /// # Ok::<(), limiter_std::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Limiter::acquire), and [`TimedOut`](limiter_core::RejectReason::TimedOut).
+    ///
+    /// # Fairness
+    ///
+    /// As [`acquire`](Limiter::acquire).
+    pub fn acquire_timeout(&self, timeout: Duration) -> Result<Permit<L, C>, Rejected> {
+        let deadline = self.now().after(RATE.ticks(timeout));
+        wait::block_until(self.acquire_async(), &self.shared.clock, deadline)
+    }
+
+    /// Takes a slot, as a future that waits until there is one, on any runtime.
+    ///
+    /// Errors and fairness are those of [`acquire`](Limiter::acquire).
+    ///
+    /// ```
+    /// # fn main() -> Result<(), limiter_std::Rejected> { pollster::block_on(async {
+    /// use limiter_std::{Limiter, Outcome};
+    ///
+    /// let limiter = Limiter::default();
+    /// let permit = limiter.acquire_async().await?;
+    /// permit.finish(Outcome::Success);
+    /// # Ok(()) }) }
+    /// ```
+    ///
+    /// # Cancellation
+    ///
+    /// Drop the future at any time: it leaves the queue, and a slot that it was granted but had not taken
+    /// yet goes to the next waiter.
+    pub fn acquire_async(&self) -> Acquire<L, C> {
+        Acquire::new(Arc::clone(&self.shared))
+    }
+
+    /// Takes a slot, as a future that waits until there is one or `timer` is done.
+    ///
+    /// `timer` is any future, usually the runtime's sleep. One that comes together with the slot keeps
+    /// the slot.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use core::time::Duration;
+    /// use limiter_std::{Config, Limiter, RejectReason, law::Fixed};
+    ///
+    /// let limiter = Limiter::try_new(Config::new(Fixed).initial(1))?;
+    /// let first = limiter.acquire_async().await?;
+    /// let timer = tokio::time::sleep(Duration::from_millis(5));
+    /// let refused = limiter.acquire_until(timer).await.unwrap_err();
+    /// assert_eq!(refused.reason, RejectReason::TimedOut);
+    /// # drop(first);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Limiter::acquire), and [`TimedOut`](limiter_core::RejectReason::TimedOut).
+    ///
+    /// # Cancellation
+    ///
+    /// As [`acquire_async`](Limiter::acquire_async).
+    ///
+    /// # Fairness
+    ///
+    /// As [`acquire`](Limiter::acquire).
+    pub fn acquire_until<T: Future<Output = ()>>(&self, timer: T) -> AcquireUntil<T, L, C> {
+        self.acquire_async().until(timer)
+    }
+
+    /// How many threads and futures wait for a slot.
+    pub fn queued(&self) -> usize {
+        self.shared.waiters.len()
     }
 
     /// The present on the limiter's clock.
@@ -103,7 +214,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// When `limit` is outside the bounds: move those first.
     pub fn set_limit(&self, limit: u32) -> Result<(), ConfigError> {
         let settled = self.shared.core.set_limit(limit, self.now())?;
-        self.settled(settled);
+        self.shared.settled(settled);
         Ok(())
     }
 
@@ -114,19 +225,14 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// When `min` is 0 or above `max`, or `max` above [`MAX_LIMIT`](crate::MAX_LIMIT); nothing changes.
     pub fn set_bounds(&self, min: u32, max: u32) -> Result<(), ConfigError> {
         let settled = self.shared.core.set_bounds(min, max, self.now())?;
-        self.settled(settled);
+        self.shared.settled(settled);
         Ok(())
     }
 
-    /// Refuses everybody from now on; those in flight may finish. There is no way back.
+    /// Refuses everybody from now on, also those who wait; those in flight may finish. There is no way
+    /// back.
     pub fn close(&self) {
-        self.settled(self.shared.core.close());
-    }
-
-    fn settled(&self, settled: Settled) {
-        if let Some(change) = settled.change() {
-            self.shared.changed(change);
-        }
+        self.shared.settled(self.shared.core.close());
     }
 }
 

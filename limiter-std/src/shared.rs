@@ -2,9 +2,10 @@
 
 use crate::clock::{Clock, RATE};
 use crate::sync::{AtomicU32, Ordering};
+use crate::wait::Waiters;
 use core::time::Duration;
 use limiter_core::law::{Law, WALL_SECONDS};
-use limiter_core::{Change, Limiter, Outcome, Rejected, Slot, Ticks, Timestamp};
+use limiter_core::{Change, Limiter, Outcome, Rejected, Settled, Slot, Ticks, Timestamp};
 
 /// How old the offset between the clock and UTC may become: clocks that are corrected by NTP drift
 /// apart by less than 500 ppm, which is 5 ms in this time; phases tolerate a hundred.
@@ -14,16 +15,18 @@ const WALL_REFRESH: Duration = Duration::from_secs(10);
 pub(crate) struct Shared<L: Law, C> {
     pub(crate) core: Limiter<L>,
     pub(crate) clock: C,
+    pub(crate) waiters: Waiters,
     /// Whole seconds of the clock at which the offset from UTC was last read; wraps.
     wall_read: AtomicU32,
 }
 
 impl<L: Law, C: Clock> Shared<L, C> {
-    pub(crate) fn new(core: Limiter<L>, clock: C) -> Self {
+    pub(crate) fn new(core: Limiter<L>, waiters: usize, clock: C) -> Self {
         let now = clock.now();
         let shared = Self {
             core,
             clock,
+            waiters: Waiters::new(waiters),
             wall_read: AtomicU32::new(seconds(now)),
         };
         shared.read_wall(now);
@@ -45,12 +48,29 @@ impl<L: Law, C: Clock> Shared<L, C> {
 
     #[inline]
     pub(crate) fn release(&self, slot: Slot) {
-        let _ = self.core.release(slot);
+        if self.core.release(slot).wake() {
+            self.serve();
+        }
+    }
+
+    /// Does what follows from a setting.
+    pub(crate) fn settled(&self, settled: Settled) {
+        if let Some(change) = settled.change() {
+            self.changed(change);
+        }
+        if settled.wake() {
+            self.serve();
+        }
     }
 
     #[cold]
-    pub(crate) fn changed(&self, _change: Change) {
+    fn changed(&self, change: Change) {
         self.refresh_wall();
+        // The limit was raised in the word that has the waiting bit: a waiter whose bit is not seen here
+        // sees the new limit itself.
+        if change.to > change.from && self.core.snapshot().waiting {
+            self.serve();
+        }
     }
 
     /// Reads the offset from UTC again when it is old; one of those who find it old does.

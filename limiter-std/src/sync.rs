@@ -4,13 +4,19 @@
 compile_error!("`--cfg limiter_loom` also needs `--features loom`");
 
 #[cfg(not(limiter_loom))]
-pub(crate) use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU32, Ordering},
+pub(crate) use std::{
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    thread, thread_local,
 };
 
 #[cfg(limiter_loom)]
-pub(crate) use loom::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU32, Ordering},
+pub(crate) use loom::{
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    thread, thread_local,
 };

@@ -53,6 +53,17 @@ pub trait Clock: Send + Sync + 'static {
     /// measures the answer of the server to all of them. Without it a limiter measures on its own, which
     /// is right when it is alone.
     fn unix_time(&self) -> Option<Duration>;
+
+    /// Blocks the calling thread until it is unparked or this clock shows `deadline`; may return earlier.
+    ///
+    /// Provided for clocks that run at the pace of real time. A clock that runs otherwise unparks the
+    /// threads in here when it reaches their deadlines, or returns early and often.
+    fn park_until(&self, deadline: Timestamp) {
+        if let Some(left) = deadline.since(self.now()) {
+            // Every clock's tick is a part of a second, so a part of a tick is never rounded to nothing.
+            std::thread::park_timeout(RATE.duration(left));
+        }
+    }
 }
 
 /// The timestamp `since_origin` after a clock's origin, rounded down to a tick; saturates.
