@@ -1,4 +1,4 @@
-//! Links the core into a bare-metal binary whose atomics go through a critical section.
+//! A limiter in a bare-metal binary whose atomics go through a critical section.
 
 #![no_std]
 #![no_main]
@@ -9,18 +9,25 @@ use cortex_m as _;
 #[cfg(target_arch = "riscv32")]
 use riscv as _;
 
+// Only its feature matters here.
+use portable_atomic as _;
+
 use core::panic::PanicInfo;
 
-use limiter_core as _;
-use portable_atomic::{AtomicUsize, Ordering};
+use limiter_core::law::Knee;
+use limiter_core::{Config, Limiter, ManualClock, Outcome, TickRate, Ticks};
 
-static WORD: AtomicUsize = AtomicUsize::new(0);
+static LIMITER: Limiter = Limiter::new(Config::new(Knee::new(), TickRate::MICROS));
 
-/// Where the linker starts; nothing runs this binary, it only has to link.
+/// Where the linker starts. Nothing runs this binary, it only has to link.
 #[unsafe(no_mangle)]
 extern "C" fn _start() -> ! {
+    let clock = ManualClock::new();
     loop {
-        let _ = WORD.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire);
+        if let Ok(permit) = LIMITER.try_acquire(clock.now()) {
+            clock.advance(Ticks::new(20_000));
+            permit.finish(Outcome::Success, clock.now());
+        }
     }
 }
 
