@@ -9,6 +9,8 @@ pub(crate) struct Plan {
     /// Fixed limits among which the best is looked for.
     pub(crate) limits: &'static [usize],
     pub(crate) sweep: Times,
+    /// How often each of them is tried.
+    pub(crate) rounds: u32,
     /// The best fixed limit once more, longer: its goodput is the capacity.
     pub(crate) capacity: Times,
     /// Multiples of the capacity.
@@ -55,7 +57,8 @@ const fn phase(name: &'static str, slowness: Slowness, seconds: u64) -> Phase {
 
 const FULL: Plan = Plan {
     limits: &[1, 2, 3, 4, 6, 8, 12, 16],
-    sweep: times(500, 2_500),
+    sweep: times(400, 1_400),
+    rounds: 2,
     capacity: times(1_000, 6_000),
     loads: &[0.5, 1.0, 2.0, 4.0, 10.0],
     step: times(3_000, 8_000),
@@ -69,8 +72,9 @@ const FULL: Plan = Plan {
 };
 
 const QUICK: Plan = Plan {
-    limits: &[1, 2, 3, 4, 8],
-    sweep: times(300, 1_000),
+    limits: &[1, 2, 3, 4, 6],
+    sweep: times(300, 700),
+    rounds: 2,
     capacity: times(300, 2_000),
     loads: &[0.5, 4.0, 10.0],
     step: times(2_000, 2_200),

@@ -105,12 +105,16 @@ impl Bench {
     /// The best fixed limit under overload, and its goodput.
     async fn capacity(&mut self) -> Result<(usize, f64)> {
         let rate = SWEEP_LOAD / self.site.query.as_secs_f64();
-        let mut swept = Vec::new();
-        for &limit in self.plan.limits {
-            let measured = self.fixed(limit, rate, self.plan.sweep).await?;
-            swept.push((limit, measured.good as f64 / measured.seconds));
+        let mut swept: Vec<(usize, f64)> = Vec::new();
+        swept.extend(self.plan.limits.iter().map(|limit| (*limit, 0.0)));
+        // Round by round, so that a machine whose speed changes treats the limits alike.
+        for _ in 0..self.plan.rounds {
+            for (limit, goodput) in &mut swept {
+                let measured = self.fixed(*limit, rate, self.plan.sweep).await?;
+                *goodput += measured.good as f64 / measured.seconds / self.plan.rounds as f64;
+            }
         }
-        let best = swept.iter().fold(0.0_f64, |best, swept| best.max(swept.1));
+        let best = swept.iter().map(|swept| swept.1).fold(0.0, f64::max);
         // Among equals the smallest: it answers soonest.
         let equal = swept.iter().find(|swept| swept.1 >= 0.99 * best);
         let (limit, _) = *equal.context("no fixed limit was measured")?;

@@ -19,6 +19,8 @@ use tokio::net::TcpListener;
 
 /// How often the server reports its limit and its load.
 const GAUGE_EVERY: Duration = Duration::from_millis(100);
+/// How often it looks at the load for the mean of a report.
+const LOOKS: u32 = 10;
 
 /// Command line of the server's process.
 #[derive(Debug, clap::Args)]
@@ -129,12 +131,15 @@ impl Service {
 
 fn gauge(watch: &crate::protect::Watch) {
     loop {
-        std::thread::sleep(GAUGE_EVERY);
-        let (limit, inflight) = watch();
+        let mut inflight = 0;
+        for _ in 0..LOOKS {
+            std::thread::sleep(GAUGE_EVERY / LOOKS);
+            inflight += watch().1;
+        }
         wire::say(&Gauge {
             at_ms: wire::now_ms(),
-            limit,
-            inflight,
+            limit: watch().0,
+            inflight: inflight as f64 / f64::from(LOOKS),
             cpu_ms: crate::measure::cpu().as_millis() as u64,
         });
     }

@@ -40,13 +40,13 @@ pub(crate) fn verdicts(rows: &[Row]) -> String {
         }
         let half = find(ModeName::None, 0.5);
         if let Some((row, half)) = find(ModeName::None, load).zip(half) {
+            let share = row.goodput_share;
+            let _ = write!(text, "unprotected at {load} x: {share:.2} of the capacity");
             let p99 = row.p99_ms / half.p99_ms.max(0.1);
-            let _ = writeln!(
-                text,
-                "unprotected at {load} x: {:.2} of the capacity, p99 {p99:.1} times that at half \
-                 load",
-                row.goodput_share,
-            );
+            let _ = match row.goodput_per_s > 0.0 {
+                true => writeln!(text, ", p99 {p99:.1} times that at half load"),
+                false => writeln!(text, ", no request answered in time"),
+            };
         }
     }
     for row in rows {

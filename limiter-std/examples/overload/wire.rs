@@ -31,8 +31,8 @@ pub(crate) struct Gauge {
     pub(crate) at_ms: u64,
     /// The limit in force; none without protection.
     pub(crate) limit: Option<u64>,
-    /// Requests admitted whose work is not done.
-    pub(crate) inflight: u64,
+    /// Requests admitted whose work is not done; a mean over the time since the last gauge.
+    pub(crate) inflight: f64,
     /// Processor time of the server so far, in milliseconds.
     pub(crate) cpu_ms: u64,
 }

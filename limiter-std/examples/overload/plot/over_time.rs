@@ -1,6 +1,6 @@
 //! Goodput, limit and inflight, and latency over time, one below the other.
 
-use super::{Area, BLUE, FONT, GREEN, GREY, RED, framed, key};
+use super::{Area, BLUE, FONT, GREEN, GREY, RED, framed, key, legend};
 use crate::timeline::{Seen, Timeline};
 use crate::wire::{Gauge, Slice};
 use anyhow::Result;
@@ -36,7 +36,7 @@ pub(super) fn draw(path: &Path, timeline: &Timeline, capacity: f64) -> Result<()
     frame.panel(&panels[0], "goodput, requests/s", &curves)?;
 
     let curves = [
-        frame.gauged("inflight", BLUE, |gauge| Some(gauge.inflight as f64)),
+        frame.gauged("inflight", BLUE, |gauge| Some(gauge.inflight)),
         frame.gauged("limit", RED, |gauge| gauge.limit.map(|limit| limit as f64)),
     ];
     frame.panel(&panels[1], "limit and inflight", &curves)?;
@@ -150,13 +150,6 @@ impl<'a> Frame<'a> {
                 }
             }
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.85))
-            .border_style(GREY)
-            .label_font((FONT, 14))
-            .draw()?;
-        Ok(())
+        legend(&mut chart, SeriesLabelPosition::UpperRight)
     }
 }
