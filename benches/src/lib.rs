@@ -1,1 +1,3 @@
 //! Everything that measures.
+
+pub mod lab;

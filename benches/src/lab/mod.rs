@@ -1,0 +1,32 @@
+//! The lab: laws measured against the best possible, in virtual time.
+//!
+//! ```text
+//! queue random      virtual time and random numbers
+//! arrivals          an open-loop load
+//! server            slots, a queue, and what can be wrong with them
+//! gate peers laws   limiters: ours, the oracle's, those of others; by name
+//! callers           limiters with requests that are out
+//! world             the event loop that joins them; trace is what it leaves behind
+//! model catalogue   what is simulated, as data
+//! oracle            the best a fixed limit can do
+//! measure judge     figures of a run, and a run held against the oracle
+//! tournament report everything, and the table
+//! ```
+
+pub mod arrivals;
+pub mod callers;
+pub mod catalogue;
+pub mod gate;
+pub mod judge;
+pub mod laws;
+pub mod measure;
+pub mod model;
+pub mod oracle;
+pub mod peers;
+pub mod queue;
+pub mod random;
+pub mod report;
+pub mod server;
+pub mod tournament;
+pub mod trace;
+pub mod world;
