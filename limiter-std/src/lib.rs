@@ -12,10 +12,14 @@
 mod clock;
 mod config;
 mod hold;
+#[cfg(feature = "http")]
+pub mod http;
 mod limiter;
 mod permit;
 mod shared;
 mod sync;
+#[cfg(feature = "tower")]
+pub mod tower;
 mod wait;
 
 pub use clock::{Clock, ManualClock, MonotonicClock, timestamp};

@@ -1,0 +1,230 @@
+//! The layer for servers.
+
+use super::answer::{Answer, ReleaseAt};
+use super::{ClassifyError, ClassifyResponse, Refusal, Refuse, Refused, ResponseBody, Server};
+use crate::clock::{Clock, MonotonicClock};
+use crate::tower::role::{self, Entry, Guard, Role};
+use crate::tower::{self, LimiterService, Mode, Wait, WaitUntil};
+use crate::{Hold, Limiter, Permit, Rejected};
+use ::http::{Request, Response};
+use core::fmt;
+use core::future::Future;
+use http_body::Body;
+use limiter_core::law::{Knee, Law};
+use std::sync::Arc;
+use tower_layer::Layer;
+use tower_service::Service;
+
+/// Puts an HTTP server's services under a limit; a refusal is a response, see [`Refusal`].
+///
+/// Fits axum's `Router::layer`, hyper and tonic. The response's body becomes a [`ResponseBody`]; the
+/// service's errors stay what they are.
+///
+/// Before the inner service is called, a share of the slot is put into the request's extensions, as a
+/// [`Hold`](crate::Hold) of the limiter's law and clock: work that outlives the response future, such as a
+/// blocking or spawned task, keeps its slot by keeping the hold. An outer layer's hold of the same type
+/// is replaced.
+///
+/// When the limiter is closed the service stays ready and refuses, for a server wants to answer.
+///
+/// See the [module](super) for when slots are free and what is learned; see
+/// [`tower`](crate::tower#readiness) for readiness.
+///
+/// `K` classifies, `R` answers refused requests, `M` says what a call without a slot does, `L` and `C` are
+/// the limiter's.
+pub struct LimiterLayer<
+    K = Server,
+    R = Refusal,
+    M = tower::Refuse,
+    L: Law = Knee,
+    C: Clock = MonotonicClock,
+> {
+    limiter: Limiter<L, C>,
+    classify: Arc<K>,
+    refuse: Arc<R>,
+    release_at: ReleaseAt,
+    mode: M,
+}
+
+impl<L: Law, C: Clock> LimiterLayer<Server, Refusal, tower::Refuse, L, C> {
+    /// A layer that refuses what is beyond the limit, with the default responses and classification, and
+    /// frees slots at the head.
+    pub fn new(limiter: Limiter<L, C>) -> Self {
+        Self {
+            limiter,
+            classify: Arc::new(Server),
+            refuse: Arc::new(Refusal::new()),
+            release_at: ReleaseAt::Head,
+            mode: tower::Refuse,
+        }
+    }
+}
+
+impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
+    /// Classifies responses and errors by `classify`.
+    pub fn classify<K2>(self, classify: K2) -> LimiterLayer<K2, R, M, L, C> {
+        LimiterLayer {
+            limiter: self.limiter,
+            classify: Arc::new(classify),
+            refuse: self.refuse,
+            release_at: self.release_at,
+            mode: self.mode,
+        }
+    }
+
+    /// Answers refused requests by `refuse`.
+    pub fn refuse<R2>(self, refuse: R2) -> LimiterLayer<K, R2, M, L, C> {
+        LimiterLayer {
+            limiter: self.limiter,
+            classify: self.classify,
+            refuse: Arc::new(refuse),
+            release_at: self.release_at,
+            mode: self.mode,
+        }
+    }
+
+    /// Frees slots at the head or at the end of the body.
+    #[must_use]
+    pub fn release_at(mut self, release_at: ReleaseAt) -> Self {
+        self.release_at = release_at;
+        self
+    }
+
+    /// Lets requests wait in the limiter's queue when there is no slot; see
+    /// [`tower::LimiterLayer::wait`](crate::tower::LimiterLayer::wait).
+    pub fn wait(self) -> LimiterLayer<K, R, Wait, L, C> {
+        self.mode(Wait)
+    }
+
+    /// As [`wait`](Self::wait), each request until its timer is done; see
+    /// [`tower::LimiterLayer::wait_until`](crate::tower::LimiterLayer::wait_until).
+    pub fn wait_until<T, F>(self, timer: T) -> LimiterLayer<K, R, WaitUntil<T>, L, C>
+    where
+        T: Fn() -> F,
+        F: Future<Output = ()>,
+    {
+        self.mode(WaitUntil { timer })
+    }
+
+    fn mode<M2>(self, mode: M2) -> LimiterLayer<K, R, M2, L, C> {
+        LimiterLayer {
+            limiter: self.limiter,
+            classify: self.classify,
+            refuse: self.refuse,
+            release_at: self.release_at,
+            mode,
+        }
+    }
+
+    /// The limiter.
+    pub const fn limiter(&self) -> &Limiter<L, C> {
+        &self.limiter
+    }
+}
+
+impl<S, K, R, M: Clone, L: Law, C: Clock> Layer<S> for LimiterLayer<K, R, M, L, C> {
+    type Service = LimiterService<S, Self>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        LimiterService::new(inner, self.clone())
+    }
+}
+
+impl<S, Q, B, K, R, M, L, C> Role<S, Request<Q>> for LimiterLayer<K, R, M, L, C>
+where
+    S: Service<Request<Q>, Response = Response<B>>,
+    B: Body,
+    K: ClassifyResponse + ClassifyError<S::Error> + Send + Sync + 'static,
+    R: Refuse<B>,
+    M: Mode<S, L, C>,
+    L: Law + Send + Sync + 'static,
+    C: Clock,
+{
+    type Law = L;
+    type Clock = C;
+    type Guard = Serving<K, L, C>;
+    type Wait = M::Wait;
+
+    fn limiter(&self) -> &Limiter<L, C> {
+        &self.limiter
+    }
+
+    fn enter(&self, inner: &mut S) -> Entry<S, M::Wait, L, C> {
+        self.mode.enter(&self.limiter, inner)
+    }
+
+    fn begin(&self, permit: Permit<L, C>, request: &mut Request<Q>) -> Self::Guard {
+        let hold = permit.into_hold();
+        request.extensions_mut().insert(Hold::clone(&hold));
+        Serving(Answer {
+            hold,
+            classify: Arc::clone(&self.classify),
+            release_at: self.release_at,
+        })
+    }
+
+    fn refuse(&self, rejected: Rejected, request: Request<Q>) -> role::Answer<Self, S, Request<Q>> {
+        let (request, _) = request.into_parts();
+        let response = self.refuse.refuse(&Refused { rejected, request });
+        Ok(response.map(|body| body.map_or(ResponseBody::empty(), ResponseBody::unwatched)))
+    }
+
+    fn closed(&self, _: Rejected) -> Option<S::Error> {
+        None
+    }
+}
+
+/// A request being served.
+#[derive(Debug)]
+pub struct Serving<K, L: Law, C: Clock>(Answer<K, L, C>);
+
+impl<B, E, K, L, C> Guard<Response<B>, E> for Serving<K, L, C>
+where
+    B: Body,
+    K: ClassifyResponse + ClassifyError<E> + Send + Sync + 'static,
+    L: Law + Send + Sync + 'static,
+    C: Clock,
+{
+    type Response = Response<ResponseBody<B>>;
+    type Error = E;
+
+    fn end(self, result: Result<Response<B>, E>) -> Result<Self::Response, E> {
+        match result {
+            Ok(response) => Ok(self.0.respond(response)),
+            Err(error) => {
+                self.0.fail(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn error(error: E) -> E {
+        error
+    }
+
+    fn abandon(self) {
+        self.0.abandon();
+    }
+}
+
+impl<K, R, M: Clone, L: Law, C: Clock> Clone for LimiterLayer<K, R, M, L, C> {
+    fn clone(&self) -> Self {
+        Self {
+            limiter: self.limiter.clone(),
+            classify: Arc::clone(&self.classify),
+            refuse: Arc::clone(&self.refuse),
+            release_at: self.release_at,
+            mode: self.mode.clone(),
+        }
+    }
+}
+
+impl<K, R, M: fmt::Debug, L: Law, C: Clock> fmt::Debug for LimiterLayer<K, R, M, L, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LimiterLayer")
+            .field("limiter", &self.limiter)
+            .field("release_at", &self.release_at)
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,84 @@
+//! What a call does when there is no slot: fail, or wait.
+
+use super::role::Entry;
+use crate::clock::Clock;
+use crate::{Acquire, AcquireUntil, Limiter, Permit, RejectReason, Rejected};
+use core::fmt;
+use core::future::{Future, Pending};
+use limiter_core::law::Law;
+
+/// Without a slot, a call is refused at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refuse;
+
+/// Without a slot, a call waits in the limiter's queue, for as long as its caller does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wait;
+
+/// Without a slot, a call waits in the limiter's queue until a timer, made for each call, is done.
+#[derive(Clone, Copy)]
+pub struct WaitUntil<T> {
+    pub(crate) timer: T,
+}
+
+impl<T> fmt::Debug for WaitUntil<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitUntil").finish_non_exhaustive()
+    }
+}
+
+/// A mode for inner services of type `S`. Sealed: it cannot be named from outside.
+pub trait Mode<S, L: Law, C: Clock> {
+    type Wait: Future<Output = Result<Permit<L, C>, Rejected>>;
+
+    fn enter(&self, limiter: &Limiter<L, C>, inner: &mut S) -> Entry<S, Self::Wait, L, C>;
+}
+
+impl<S, L: Law, C: Clock> Mode<S, L, C> for Refuse {
+    type Wait = Pending<Result<Permit<L, C>, Rejected>>;
+
+    #[inline]
+    fn enter(&self, limiter: &Limiter<L, C>, _: &mut S) -> Entry<S, Self::Wait, L, C> {
+        Entry::Now(limiter.try_acquire())
+    }
+}
+
+impl<S: Clone, L: Law, C: Clock> Mode<S, L, C> for Wait {
+    type Wait = Acquire<L, C>;
+
+    fn enter(&self, limiter: &Limiter<L, C>, inner: &mut S) -> Entry<S, Self::Wait, L, C> {
+        match limiter.try_acquire() {
+            Err(rejected) if rejected.reason != RejectReason::Closed => {
+                Entry::Later(limiter.acquire_async(), take_ready(inner))
+            }
+            ended => Entry::Now(ended),
+        }
+    }
+}
+
+impl<S, T, F, L, C> Mode<S, L, C> for WaitUntil<T>
+where
+    S: Clone,
+    T: Fn() -> F,
+    F: Future<Output = ()>,
+    L: Law,
+    C: Clock,
+{
+    type Wait = AcquireUntil<F, L, C>;
+
+    fn enter(&self, limiter: &Limiter<L, C>, inner: &mut S) -> Entry<S, Self::Wait, L, C> {
+        match limiter.try_acquire() {
+            Err(rejected) if rejected.reason != RejectReason::Closed => {
+                Entry::Later(limiter.acquire_until((self.timer)()), take_ready(inner))
+            }
+            ended => Entry::Now(ended),
+        }
+    }
+}
+
+/// Moves the service out that was polled ready, with whatever its readiness reserved, and leaves a clone
+/// that was not.
+fn take_ready<S: Clone>(inner: &mut S) -> S {
+    let unready = inner.clone();
+    core::mem::replace(inner, unready)
+}
