@@ -1,16 +1,19 @@
 //! Additive increase, multiplicative decrease: steered by overloads alone.
 
-use super::math::mul_shift;
-use super::{Decision, Law, Reason, Window};
+use super::math::{narrow, per_mille};
+use super::{Decision, Law, Next, Reason, Window};
 use crate::error::ConfigError;
+use crate::time::Ticks;
 
 /// Grows by a little each round trip while the limit is reached, shrinks by a factor when too large a
 /// share of requests is overloaded. The law for dependencies that refuse, and for too few samples to
 /// measure a latency by.
 ///
 /// The shape is TCP's (RFC 5681): one increase per round trip, spread over its successes, one decrease
-/// per round trip, doubling from the start until the first decrease. The factor 0.9 is that of Netflix's
+/// per round trip, doubling from the start, once per round trip, until the first decrease. The factor 0.9 is that of Netflix's
 /// concurrency-limits: overloads here are counted shares, not single lost packets.
+///
+/// The state is 1 word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aimd {
     increase: u32,
@@ -18,9 +21,9 @@ pub struct Aimd {
     ramp: bool,
 }
 
-/// The state word: the fraction of the limit in Q8, and whether the ramp is over.
-const FRACTION: u32 = 0xff;
-const RAMPED: u32 = 1 << 8;
+/// The state word: the fraction of the limit in Q16, and whether the ramp is over.
+const FRACTION: u32 = 0xffff;
+const RAMPED: u32 = 1 << 16;
 
 impl Aimd {
     /// One more per round trip, 0.9 of the limit after overload, doubling at the start.
@@ -87,14 +90,7 @@ impl Law for Aimd {
         let ramping = self.ramp && *word & RAMPED == 0;
         if window.overloaded() {
             *word = RAMPED;
-            // The last doubling of the ramp was the one too many.
-            let keep = if ramping {
-                self.keep.min(500)
-            } else {
-                self.keep
-            };
-            let kept = (u64::from(limit) * u64::from(keep * 1024 / 1000)) >> 10;
-            let cut = limit.saturating_sub(1).min(kept as u32).max(window.min);
+            let cut = cut_by_loss(limit, self.keep, ramping).max(window.min);
             return Decision::new(cut, Reason::CutOverload);
         }
         if window.few() {
@@ -104,13 +100,21 @@ impl Law for Aimd {
             return Decision::new(limit, Reason::HeldNotLimited);
         }
         if ramping {
-            return Decision::new(limit.saturating_mul(2), Reason::Grew);
+            return Decision::new(limit.saturating_mul(2), Reason::Grew).then(Next {
+                settle: Ticks::new(0),
+                length: window.rtt_mean,
+                samples: window.min_samples,
+            });
         }
         // Each success adds increase / limit, so that a round trip of `limit` successes adds `increase`.
-        let rounds_q8 = mul_shift(window.successes, 256, 0) / limit.max(1);
-        let grown = (*word & FRACTION).saturating_add(mul_shift(rounds_q8, self.increase, 0));
-        *word = RAMPED | (grown & FRACTION);
-        let grown = limit.saturating_add(grown >> 8);
+        let whole = window.successes / limit.max(1);
+        let (rest, of) = narrow((window.successes % limit.max(1)).into(), limit.into(), 16);
+        let part = (rest << 16).checked_div(of).unwrap_or(0).min(FRACTION);
+        let fraction = (*word & FRACTION) + part * self.increase;
+        *word = RAMPED | (fraction & FRACTION);
+        let grown = limit
+            .saturating_add(whole.saturating_mul(self.increase))
+            .saturating_add(fraction >> 16);
         let reason = if grown > limit {
             Reason::Grew
         } else {
@@ -122,4 +126,11 @@ impl Law for Aimd {
     fn check(&self) -> Result<(), ConfigError> {
         self.checked()
     }
+}
+
+/// What overload leaves of `limit`: `keep` per mille of it, at least one slot less. While it doubled, at
+/// most half, for the last doubling was the one too many.
+pub(super) fn cut_by_loss(limit: u32, keep: u32, ramping: bool) -> u32 {
+    let keep = if ramping { keep.min(500) } else { keep };
+    limit.saturating_sub(1).min(per_mille(limit, keep))
 }

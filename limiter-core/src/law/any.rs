@@ -1,11 +1,11 @@
 //! One of the shipped laws, chosen at run time.
 
-use super::{Aimd, Decision, Fixed, Knee, Law, Window};
+use super::{Aimd, Decision, Fixed, Gradient, Knee, Law, Vegas, Window};
 use crate::Words;
 use crate::error::ConfigError;
 
 /// Any of the shipped laws, for a choice from a configuration file or a command line. Takes the memory
-/// of the largest.
+/// of the largest: the state is 9 words, those of [`Knee`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnyLaw {
@@ -13,6 +13,10 @@ pub enum AnyLaw {
     Fixed(Fixed),
     /// [`Aimd`].
     Aimd(Aimd),
+    /// [`Vegas`].
+    Vegas(Vegas),
+    /// [`Gradient`].
+    Gradient(Gradient),
     /// [`Knee`].
     Knee(Knee),
 }
@@ -37,6 +41,8 @@ impl Law for AnyLaw {
         match self {
             Self::Fixed(law) => with_state(state, |state| law.on_window(state, window)),
             Self::Aimd(law) => with_state(state, |state| law.on_window(state, window)),
+            Self::Vegas(law) => with_state(state, |state| law.on_window(state, window)),
+            Self::Gradient(law) => with_state(state, |state| law.on_window(state, window)),
             Self::Knee(law) => with_state(state, |state| law.on_window(state, window)),
         }
     }
@@ -45,6 +51,8 @@ impl Law for AnyLaw {
         match self {
             Self::Fixed(law) => with_state(state, |state| law.on_set(state, limit)),
             Self::Aimd(law) => with_state(state, |state| law.on_set(state, limit)),
+            Self::Vegas(law) => with_state(state, |state| law.on_set(state, limit)),
+            Self::Gradient(law) => with_state(state, |state| law.on_set(state, limit)),
             Self::Knee(law) => with_state(state, |state| law.on_set(state, limit)),
         }
     }
@@ -53,6 +61,8 @@ impl Law for AnyLaw {
         match self {
             Self::Fixed(law) => law.check(),
             Self::Aimd(law) => law.check(),
+            Self::Vegas(law) => law.check(),
+            Self::Gradient(law) => law.check(),
             Self::Knee(law) => law.check(),
         }
     }

@@ -91,13 +91,11 @@ pub(crate) const fn ilog10(x: u32) -> u32 {
     }
 }
 
-/// `a * b >> shift`, saturating to `u32`.
-pub(crate) const fn mul_shift(a: u32, b: u32, shift: u32) -> u32 {
-    let product = (a as u64 * b as u64) >> shift;
-    if product > u32::MAX as u64 {
-        u32::MAX
-    } else {
-        product as u32
+/// `value · share / 1,000`, rounded down; for shares up to 1,000.
+pub(crate) const fn per_mille(value: u32, share: u32) -> u32 {
+    match value.checked_mul(share) {
+        Some(product) => product / 1_000,
+        None => div_rem(value as u64 * share as u64, 1_000).0 as u32,
     }
 }
 
@@ -144,6 +142,26 @@ mod tests {
         assert_eq!(scale_exp2(2, 40 << 16), u32::MAX);
         assert_eq!(scale_exp2(0, i32::MAX), 0);
         assert_eq!(scale_exp2(u32::MAX, i32::MIN), 0);
+    }
+
+    #[test]
+    fn shares_are_exact_at_every_size() {
+        for value in [0, 1, 3, 999, 1_000, 32_767, 4_772_185, u32::MAX] {
+            for share in [0, 1, 500, 900, 999, 1_000] {
+                let exact = u64::from(value) * u64::from(share) / 1_000;
+                assert_eq!(u64::from(per_mille(value, share)), exact);
+            }
+        }
+    }
+
+    #[test]
+    fn narrowing_keeps_the_ratio_and_the_leading_bits() {
+        assert_eq!(narrow(3, 7, 16), (3, 7));
+        assert_eq!(narrow(0, 0, 16), (0, 0));
+        assert_eq!(narrow(65_535, 1, 16), (65_535, 1));
+        assert_eq!(narrow(65_536, 2, 16), (32_768, 1));
+        assert_eq!(narrow(u64::MAX, 1 << 48, 16), (65_535, 1));
+        assert_eq!(narrow(u64::MAX, u64::MAX, 32), (u32::MAX, u32::MAX));
     }
 
     #[test]

@@ -10,16 +10,19 @@ use crate::time::{TickRate, Ticks, Timestamp};
 
 mod aimd;
 mod any;
+mod baseline;
 mod fixed;
-
+mod gradient;
 mod knee;
 pub(crate) mod math;
+mod vegas;
 
 pub use aimd::Aimd;
 pub use any::AnyLaw;
 pub use fixed::Fixed;
-
+pub use gradient::Gradient;
 pub use knee::Knee;
+pub use vegas::Vegas;
 
 /// A rule that turns what a window showed into the next limit.
 ///
