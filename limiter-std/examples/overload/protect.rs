@@ -4,6 +4,8 @@ use axum::Router;
 use axum::error_handling::HandleErrorLayer;
 use axum::extract::FromRequestParts;
 use axum::http::{StatusCode, request::Parts};
+use limiter_std::http::LimiterLayer;
+use limiter_std::{Hold, Limiter};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -29,7 +31,7 @@ pub(crate) enum ModeName {
 impl ModeName {
     /// Those asked for, in the order of the table; all when none was named.
     pub(crate) fn chosen(named: &[ModeName]) -> Vec<ModeName> {
-        let mut all = vec![ModeName::None, ModeName::Fixed];
+        let mut all = vec![ModeName::None, ModeName::Fixed, ModeName::Limiter];
         if !named.is_empty() {
             all.retain(|mode| named.contains(mode));
         }
@@ -69,20 +71,32 @@ pub(crate) fn protect(routes: Router, mode: ModeName, fixed: usize, work: Work) 
             let watch = move || (Some(fixed as u64), work.running());
             (routes.layer(limit), Box::new(watch))
         }
-        ModeName::Limiter => (routes, Box::new(move || (None, work.running()))),
+        ModeName::Limiter => {
+            let limiter = Limiter::default();
+            let routes = routes.layer(LimiterLayer::new(limiter.clone()));
+            let watch = move || {
+                let now = limiter.snapshot();
+                (Some(now.limit.into()), now.inflight.into())
+            };
+            (routes, Box::new(watch))
+        }
     }
 }
 
 /// What the protection handed to the request, to be kept until its query is done: a client that
 /// gave up does not end the query, so it must not free the slot either.
 #[derive(Debug)]
-pub(crate) struct Held;
+pub(crate) struct Held {
+    _slot: Option<Hold>,
+}
 
 impl<S: Sync> FromRequestParts<S> for Held {
     type Rejection = Infallible;
 
-    async fn from_request_parts(_parts: &mut Parts, _: &S) -> Result<Held, Infallible> {
-        Ok(Held)
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Held, Infallible> {
+        Ok(Held {
+            _slot: parts.extensions.remove(),
+        })
     }
 }
 
