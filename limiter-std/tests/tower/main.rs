@@ -1,0 +1,7 @@
+//! The layer for any tower service.
+
+mod exits;
+mod readiness;
+mod samples;
+mod spy;
+mod waiting;
