@@ -27,10 +27,13 @@ impl<L: Law> Limiter<L> {
             }
             if pending & DUE != 0 {
                 // The bit is a hint: whoever left it may have seen a window that is closed by now.
-                let (successes, overloads) = self.window.counts();
-                if self.position(now) == Position::Before {
+                let (position, fill) = (self.position(now), self.window.fill());
+                let overloads = self.window.overloads();
+                if position == Position::Before {
                     self.window.reopen(self.settings.stamp(now));
-                } else if self.window_due(now) || self.settings.urgent(successes, overloads) {
+                } else if self.due(position, fill)
+                    || self.settings.urgent(fill.successes, overloads)
+                {
                     let decision = self.decide(now);
                     if decision.cut {
                         // Then forget what permits of the old epoch added since the sums were taken. One

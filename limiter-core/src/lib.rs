@@ -39,6 +39,10 @@ mod snapshot;
 mod ticket;
 mod time;
 
+#[cfg(all(test, limiter_loom))]
+#[path = "../tests/loom/cells.rs"]
+mod models;
+
 pub use cell::admission::MAX_LIMIT;
 pub use cell::state::Words;
 pub use config::Config;

@@ -184,7 +184,6 @@ impl<L: Law> Limiter<L> {
     pub fn snapshot(&self) -> Snapshot {
         let seen = self.admission.0.load();
         let (min, max) = self.controls.bounds();
-        let (window_successes, window_overloads) = self.window.counts();
         Snapshot {
             limit: seen.limit(),
             inflight: seen.inflight(),
@@ -200,8 +199,8 @@ impl<L: Law> Limiter<L> {
             },
             cuts: self.gate.read().0,
             usual_rtt: self.usual_rtt(),
-            window_successes,
-            window_overloads,
+            window_successes: self.window.fill().successes,
+            window_overloads: self.window.overloads(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::cell::gate::DUE;
 use crate::cell::sync::Word;
-use crate::cell::window::{Position, rtt_units};
+use crate::cell::window::{Fill, Position, rtt_units};
 use crate::law::{Law, Reason};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
@@ -108,30 +108,24 @@ impl<L: Law> Limiter<L> {
         let age = now.since(slot.started);
         let units = rtt_units(self.settings.rate, age.unwrap_or_default().get());
         let counts = slot.epoch == epoch;
-        let urgent = match outcome {
-            Outcome::Success => {
-                // A clock that stepped back since the start has no RTT to tell.
-                if age.is_none() || self.position(now) == Position::Settling {
-                    return pending;
-                }
-                self.window.add_success(units);
-                false
-            }
-            Outcome::Overload => {
-                self.window.add_other(units);
-                counts && self.record_overload()
-            }
+        let position = self.position(now);
+        let (fill, overload) = match outcome {
+            // A clock that stepped back since the start has no RTT to tell.
+            Outcome::Success if age.is_none() || position == Position::Settling => return pending,
+            Outcome::Success => (self.window.add_success(units), false),
+            Outcome::Overload => (self.window.add_other(units), counts),
             Outcome::Ignored => {
-                self.window.add_other(units);
                 let usual = self.window.usual();
-                usual != 0 && units / LATE >= usual && counts && self.record_overload()
+                let late = usual != 0 && units / LATE >= usual;
+                (self.window.add_other(units), counts && late)
             }
-            Outcome::Failure => {
-                self.window.add_other(units);
-                false
-            }
+            Outcome::Failure => (self.window.add_other(units), false),
         };
-        urgent || pending || self.window_due(now)
+        let urgent = overload && {
+            let overloads = self.window.add_overload();
+            self.settings.urgent(fill.successes, overloads)
+        };
+        urgent || pending || self.due(position, fill)
     }
 
     #[inline]
@@ -140,23 +134,17 @@ impl<L: Law> Limiter<L> {
             .position(self.settings.stamp(now), self.settings.max_window)
     }
 
-    /// Adds an overload; returns whether it calls for a cut at once.
-    fn record_overload(&self) -> bool {
-        let (successes, overloads) = self.window.add_overload();
-        self.settings.urgent(successes, overloads)
-    }
-
-    /// The open window has run its time.
+    /// A window this full, at this point of its time, should be closed.
     #[inline]
-    pub(crate) fn window_due(&self, now: Timestamp) -> bool {
-        match self.position(now) {
+    pub(crate) fn due(&self, position: Position, fill: Fill) -> bool {
+        match position {
             Position::Before => true,
             Position::Settling => false,
-            Position::Collecting { past: None } => self.window.brimming(),
+            Position::Collecting { past: None } => fill.brimming,
             Position::Collecting { past: Some(past) } => {
-                past >= self.settings.max_window
-                    || self.window.counts().0 >= self.window.need()
-                    || self.window.brimming()
+                fill.brimming
+                    || past >= self.settings.max_window
+                    || fill.successes >= self.window.need()
             }
         }
     }

@@ -57,6 +57,11 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
         }
     }
 
+    /// The limiter behind the table.
+    pub const fn limiter(&self) -> &'a Limiter<L> {
+        self.limiter
+    }
+
     /// Takes a slot of the limiter and a ticket for it. Never runs a law, so it is safe in an interrupt
     /// handler.
     ///

@@ -12,19 +12,16 @@
 //!
 //! Each word is exact: what a permit adds to it is in exactly one window. The words are not one snapshot: a
 //! permit that finishes while the window closes may have its RTT in one window and its count in the next, at
-//! most one permit for each thread that finishes in that instant. RTTs are added before their count and taken
-//! after it, so a mean is never too small for that.
+//! most one permit for each thread that finishes in that instant. So a mean over n successes may be off by
+//! one n-th of such an RTT; laws judge by no fewer than `min_samples`.
 //!
 //! ```text
-//! op              | success | failure | pairs with    | why
-//! add (rtt, min)  | Relaxed | Relaxed | -             | published by the count that follows
-//! add (count)     | Release | -       | take (count)  | whoever takes the count sees its RTT
-//! add (overloads) | Relaxed | -       | -             | a count of its own
-//! take (count)    | Acquire | -       | add (count)   | see above; then the sums are taken
-//! raise_peak      | Relaxed | Relaxed | -             | a gauge
-//! open, schedule  | Relaxed | -       | Gate          | written by the gate's holder only; a finishing permit
-//!                 |         |         |               | that reads a mix of old and new sees the window due too
-//!                 |         |         |               | early or too late: the holder looks again
+//! op              | success | failure | pairs with | why
+//! add, raise_peak | Relaxed | Relaxed | -          | sums and gauges: atomicity is all that conservation needs
+//! take            | Relaxed | -       | -          | likewise, each word by one swap
+//! open, reopen    | Relaxed | -       | Gate       | written by the gate's holder only; a finishing permit that
+//!                 |         |         |            | reads a mix of old and new sees the window due too early
+//!                 |         |         |            | or too late: the holder looks again
 //! ```
 
 use super::sync::{AtomicU32, AtomicWord, Ordering, Word, const_unless_loom};
@@ -47,6 +44,14 @@ pub(crate) enum Position {
     Settling,
     /// Collecting, `past` units after the earliest close when that is reached.
     Collecting { past: Option<u32> },
+}
+
+/// How full the open window is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fill {
+    pub(crate) successes: u32,
+    /// A sum may soon saturate.
+    pub(crate) brimming: bool,
 }
 
 /// The sums of a window that was taken.
@@ -95,36 +100,39 @@ impl OpenWindow {
         }
     }
 
-    /// Adds a success and returns how many the window has now.
+    /// Adds a success and returns how full the window is now.
     #[inline]
-    pub(crate) fn add_success(&self, rtt: Word) -> u32 {
+    pub(crate) fn add_success(&self, rtt: Word) -> Fill {
         if rtt < self.rtt_min.load(Ordering::Relaxed) {
             self.rtt_min.fetch_min(rtt, Ordering::Relaxed);
         }
-        add(&self.rtt_sum, rtt);
-        // Release pairs with `take`: the RTT is in the sum before it is counted.
-        let before = self.successes.fetch_add(1, Ordering::Release);
+        let brimming = add(&self.rtt_sum, rtt) > BRIM;
+        let before = self.successes.fetch_add(1, Ordering::Relaxed);
         if before == u32::MAX {
             self.successes.store(u32::MAX, Ordering::Relaxed);
         }
-        before.saturating_add(1)
+        Fill {
+            successes: before.saturating_add(1),
+            brimming,
+        }
     }
 
-    /// Adds an overload that counts for a cut, and returns `(successes, overloads)`.
-    pub(crate) fn add_overload(&self) -> (u32, u32) {
+    /// Adds an overload that counts for a cut, and returns how many there are now.
+    pub(crate) fn add_overload(&self) -> u32 {
         let before = self.overloads.fetch_add(1, Ordering::Relaxed);
         if before == u32::MAX {
             self.overloads.store(u32::MAX, Ordering::Relaxed);
         }
-        (
-            self.successes.load(Ordering::Relaxed),
-            before.saturating_add(1),
-        )
+        before.saturating_add(1)
     }
 
-    /// Adds the age of a permit that ended otherwise than by a success.
-    pub(crate) fn add_other(&self, age: Word) {
-        add(&self.other_sum, age);
+    /// Adds the age of a permit that ended otherwise than by a success, and returns how full the window is.
+    pub(crate) fn add_other(&self, age: Word) -> Fill {
+        let brimming = add(&self.other_sum, age) > BRIM;
+        Fill {
+            successes: self.successes.load(Ordering::Relaxed),
+            brimming,
+        }
     }
 
     #[inline]
@@ -138,11 +146,8 @@ impl OpenWindow {
         self.peak.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn counts(&self) -> (u32, u32) {
-        (
-            self.successes.load(Ordering::Relaxed),
-            self.overloads.load(Ordering::Relaxed),
-        )
+    pub(crate) fn overloads(&self) -> u32 {
+        self.overloads.load(Ordering::Relaxed)
     }
 
     /// The usual RTT in RTT units, 0 while none is known.
@@ -159,11 +164,13 @@ impl OpenWindow {
         self.need.load(Ordering::Relaxed)
     }
 
-    /// The sums are so full that a mean taken later would be too small.
-    #[inline]
-    pub(crate) fn brimming(&self) -> bool {
-        const HALF: Word = Word::MAX / 2;
-        self.rtt_sum.load(Ordering::Relaxed) > HALF || self.other_sum.load(Ordering::Relaxed) > HALF
+    /// How full the window is.
+    pub(crate) fn fill(&self) -> Fill {
+        let sums = [&self.rtt_sum, &self.other_sum];
+        Fill {
+            successes: self.successes.load(Ordering::Relaxed),
+            brimming: sums.iter().any(|sum| sum.load(Ordering::Relaxed) > BRIM),
+        }
     }
 
     /// Where `now` lies. Up to `slack` units before the opening count as the opening itself: a thread may
@@ -197,8 +204,7 @@ impl OpenWindow {
     /// Takes the sums and starts new ones. For the gate's holder only.
     pub(crate) fn take(&self, inflight: u32) -> Sums {
         Sums {
-            // Acquire pairs with `add_success`; the sums come after it.
-            successes: self.successes.swap(0, Ordering::Acquire),
+            successes: self.successes.swap(0, Ordering::Relaxed),
             overloads: self.overloads.swap(0, Ordering::Relaxed),
             rtt_sum: self.rtt_sum.swap(0, Ordering::Relaxed),
             other_sum: self.other_sum.swap(0, Ordering::Relaxed),
@@ -227,11 +233,19 @@ impl OpenWindow {
     }
 }
 
-/// Saturating add: a sum that overflowed would look like a small one.
-fn add(sum: &AtomicWord, value: Word) {
-    let _ = sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |sum| {
-        Some(sum.saturating_add(value))
-    });
+/// Above this a sum may soon saturate, and a mean taken later would be too small.
+const BRIM: Word = Word::MAX / 2;
+
+/// Adds, saturating, and returns the sum before: one that overflowed would look like a small one.
+fn add(sum: &AtomicWord, value: Word) -> Word {
+    let mut before = sum.load(Ordering::Relaxed);
+    loop {
+        let after = before.saturating_add(value);
+        match sum.compare_exchange_weak(before, after, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return before,
+            Err(current) => before = current,
+        }
+    }
 }
 
 /// A time in ticks as RTT units; saturates.

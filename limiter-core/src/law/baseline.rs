@@ -75,7 +75,10 @@ impl Baseline {
     pub(super) fn abandon(&mut self, limit: u32) -> u32 {
         match core::mem::take(&mut self.resume) {
             0 => limit,
-            resume => resume,
+            resume => {
+                self.wait = WAIT;
+                resume
+            }
         }
     }
 
