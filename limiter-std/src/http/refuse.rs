@@ -1,6 +1,5 @@
 //! What a refused request is answered.
 
-use super::GrpcStatus;
 use super::grpc;
 use crate::{RejectReason, Rejected};
 use ::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
@@ -9,6 +8,8 @@ use core::time::Duration;
 
 const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 const PUSHBACK: HeaderName = HeaderName::from_static("grpc-retry-pushback-ms");
+const RESOURCE_EXHAUSTED: &str = "8";
+const UNAVAILABLE: &str = "14";
 
 /// A request that was refused, and why. Its body is dropped already.
 #[derive(Debug)]
@@ -141,13 +142,13 @@ impl Refusal {
     fn grpc(&self, rejected: &Rejected) -> HeaderMap {
         let closed = rejected.reason == RejectReason::Closed;
         let (status, message) = if closed {
-            (GrpcStatus::Unavailable, "closed")
+            (UNAVAILABLE, "closed")
         } else {
-            (GrpcStatus::ResourceExhausted, "overloaded")
+            (RESOURCE_EXHAUSTED, "overloaded")
         };
         let mut headers = HeaderMap::with_capacity(4);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
-        headers.insert(grpc::STATUS, HeaderValue::from(u16::from(status.code())));
+        headers.insert(grpc::STATUS, HeaderValue::from_static(status));
         headers.insert(MESSAGE, HeaderValue::from_static(message));
         if let Some(pushback) = self.pushback.as_ref().filter(|_| !closed) {
             headers.insert(PUSHBACK, pushback.clone());

@@ -1,0 +1,12 @@
+//! The layers and classifications for HTTP and gRPC.
+
+mod bodies;
+mod caller;
+mod classes;
+mod grpc;
+mod holds;
+mod refusals;
+mod server;
+#[path = "../tower/spy.rs"]
+mod spy;
+mod support;
