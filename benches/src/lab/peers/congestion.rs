@@ -11,15 +11,35 @@ use congestion_limiter::aggregation::Average;
 use congestion_limiter::limiter::{DefaultLimiter, Limiter, Outcome as Theirs, Token};
 use congestion_limiter::limits::{Aimd, Gradient, LimitAlgorithm, Vegas, Windowed};
 use limiter_core::Outcome;
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::Once;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 const INITIAL: usize = 20;
+
+thread_local! {
+    /// A panic of theirs is expected, and nothing to print a backtrace of.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps quiet about their panics.
+fn hush() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                before(info);
+            }
+        }));
+    });
+}
 
 /// One of its limiters, in a runtime whose clock only this moves.
 pub struct Congestion<T> {
@@ -64,6 +84,7 @@ where
     T: LimitAlgorithm + Sync + fmt::Debug,
 {
     fn new(algorithm: impl FnOnce() -> T) -> Self {
+        hush();
         let mut builder = Builder::new_current_thread();
         let runtime = builder.enable_time().start_paused(true).build();
         let runtime =
@@ -130,10 +151,10 @@ where
         self.advance(now);
         let release =
             AssertUnwindSafe(|| poll_once(self.limiter.release(token, outcome)).is_some());
-        if let Err(panic) = catch_unwind(release) {
-            // The permit came back while unwinding.
-            drop(panic);
-        }
+        QUIET.set(true);
+        // After a panic the permit has come back while unwinding.
+        drop(catch_unwind(release));
+        QUIET.set(false);
         drop(clock);
         let limit = self.limiter.state().limit();
         if limit < self.limit {
