@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Rows of the table; a query reads a few per cent of them.
 const ROWS: u32 = 600_000;
 /// How long one query is to take alone on the server's core.
-const QUERY: Duration = Duration::from_millis(15);
+const QUERY: Duration = Duration::from_millis(12);
 /// Connections of the server, as a small database would allow it.
 pub(crate) const CONNECTIONS: usize = 8;
 

@@ -72,12 +72,12 @@ const FULL: Plan = Plan {
 };
 
 const QUICK: Plan = Plan {
-    limits: &[1, 2, 3, 4, 6],
+    limits: &[1, 2, 3, 4],
     sweep: times(300, 700),
     rounds: 2,
     capacity: times(300, 2_000),
     loads: &[0.5, 4.0, 10.0],
-    step: times(2_000, 2_200),
+    step: times(2_400, 2_200),
     slow_down: &[],
 };
 

@@ -32,9 +32,26 @@ pub(crate) fn run(options: Options) -> Result<()> {
     runtime.block_on(async {
         tokio::select! {
             done = all(&options) => done,
-            _ = tokio::signal::ctrl_c() => bail!("interrupted"),
+            _ = interrupted() => bail!("interrupted"),
         }
     })
+}
+
+/// Ends when the run is asked to stop.
+#[cfg(unix)]
+async fn interrupted() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        done = tokio::signal::ctrl_c() => done,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+/// Ends when the run is asked to stop.
+#[cfg(not(unix))]
+async fn interrupted() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
 }
 
 async fn all(options: &Options) -> Result<()> {
