@@ -42,10 +42,7 @@ impl Aimd {
     /// Outside that range.
     pub const fn increase(mut self, slots: u32) -> Result<Self, ConfigError> {
         self.increase = slots;
-        match self.checked() {
-            Ok(()) => Ok(self),
-            Err(error) => Err(error),
-        }
+        self.checked()
     }
 
     /// What is kept of the limit after overload, per mille, 1 to 999.
@@ -55,10 +52,7 @@ impl Aimd {
     /// Outside that range.
     pub const fn keep(mut self, per_mille: u32) -> Result<Self, ConfigError> {
         self.keep = per_mille;
-        match self.checked() {
-            Ok(()) => Ok(self),
-            Err(error) => Err(error),
-        }
+        self.checked()
     }
 
     /// Starts without the doubling, for dependencies that must not be overrun once.
@@ -68,11 +62,14 @@ impl Aimd {
         self
     }
 
-    const fn checked(&self) -> Result<(), ConfigError> {
+    const fn checked(self) -> Result<Self, ConfigError> {
         if let Err(error) = ConfigError::check("aimd increase", self.increase as u64, 1, 1_000) {
             return Err(error);
         }
-        ConfigError::check("aimd keep", self.keep as u64, 1, 999)
+        match ConfigError::check("aimd keep", self.keep as u64, 1, 999) {
+            Ok(()) => Ok(self),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -124,7 +121,7 @@ impl Law for Aimd {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        self.checked()
+        self.checked().map(drop)
     }
 }
 

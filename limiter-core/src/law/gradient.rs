@@ -60,10 +60,7 @@ impl Gradient {
     /// Outside that range.
     pub const fn tolerance(mut self, per_mille: u32) -> Result<Self, ConfigError> {
         self.tolerance = per_mille;
-        match self.checked() {
-            Ok(()) => Ok(self),
-            Err(error) => Err(error),
-        }
+        self.checked()
     }
 
     /// The largest mean RTT that is healthy, up to an hour, in whole microseconds: above it the limit
@@ -79,10 +76,7 @@ impl Gradient {
         } else {
             micros as u64
         });
-        match self.checked() {
-            Ok(()) => Ok(self),
-            Err(error) => Err(error),
-        }
+        self.checked()
     }
 
     /// What is kept of the limit after overload, per mille, 1 to 999.
@@ -92,10 +86,7 @@ impl Gradient {
     /// Outside that range.
     pub const fn keep(mut self, per_mille: u32) -> Result<Self, ConfigError> {
         self.keep = per_mille;
-        match self.checked() {
-            Ok(()) => Ok(self),
-            Err(error) => Err(error),
-        }
+        self.checked()
     }
 
     /// Starts without the doubling, for dependencies that must not be overrun once.
@@ -105,7 +96,7 @@ impl Gradient {
         self
     }
 
-    const fn checked(&self) -> Result<(), ConfigError> {
+    const fn checked(self) -> Result<Self, ConfigError> {
         const HOUR: u64 = 3_600_000_000;
         let max_rtt = match self.max_rtt {
             Some(micros) => micros,
@@ -124,7 +115,7 @@ impl Gradient {
             }
             i += 1;
         }
-        Ok(())
+        Ok(self)
     }
 
     /// The RTT is within the absolute bound.
@@ -300,6 +291,6 @@ impl Law for Gradient {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        self.checked()
+        self.checked().map(drop)
     }
 }

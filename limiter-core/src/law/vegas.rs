@@ -48,10 +48,7 @@ impl Vegas {
     pub const fn queue(mut self, alpha: u32, beta: u32) -> Result<Self, ConfigError> {
         self.alpha = alpha;
         self.beta = beta;
-        match self.checked() {
-            Ok(()) => Ok(self),
-            Err(error) => Err(error),
-        }
+        self.checked()
     }
 
     /// What is kept of the limit after overload, per mille, 1 to 999.
@@ -61,10 +58,7 @@ impl Vegas {
     /// Outside that range.
     pub const fn keep(mut self, per_mille: u32) -> Result<Self, ConfigError> {
         self.keep = per_mille;
-        match self.checked() {
-            Ok(()) => Ok(self),
-            Err(error) => Err(error),
-        }
+        self.checked()
     }
 
     /// Starts without the doubling, for dependencies that must not be overrun once.
@@ -74,7 +68,7 @@ impl Vegas {
         self
     }
 
-    const fn checked(&self) -> Result<(), ConfigError> {
+    const fn checked(self) -> Result<Self, ConfigError> {
         let checks = [
             ("vegas beta", self.beta, 1, 1_000),
             ("vegas alpha", self.alpha, 1, self.beta),
@@ -88,7 +82,7 @@ impl Vegas {
             }
             i += 1;
         }
-        Ok(())
+        Ok(self)
     }
 
     fn decide(&self, baseline: &mut Baseline, window: &Window) -> Decision {
@@ -167,7 +161,7 @@ impl Law for Vegas {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        self.checked()
+        self.checked().map(drop)
     }
 }
 
