@@ -80,7 +80,7 @@ fn against_load(path: &Path, rows: &[Row]) -> Result<()> {
         &latency,
         "p99 of the attempts that succeeded, where any did",
     )
-    .build_cartesian_2d(loads, (lowest / 1.5..highest * 1.5).log_scale())?;
+    .build_cartesian_2d(loads, (lowest / 1.5..highest * 5.0).log_scale())?;
     chart
         .configure_mesh()
         .x_desc("offered load, times the capacity")

@@ -77,11 +77,21 @@ fn doubts(row: &Row, text: &mut String) {
             row.unsent
         );
     }
-    if row.load >= 2.0 && row.server_cpu > 0.0 && row.server_cpu < 0.9 {
+    // Without protection a server has always something to do; a small limit may leave gaps.
+    if row.mode == ModeName::None && row.load >= 2.0 && (0.01..0.9).contains(&row.server_cpu) {
         let _ = writeln!(
             text,
-            "warning: {at}: the server had only {:.2} of its core",
+            "warning: {at}: other processes left the server {:.2} of its core",
             row.server_cpu
+        );
+    }
+    let off = (row.goodput_share - 1.0).abs();
+    if row.mode == ModeName::Fixed && row.load >= 4.0 && off > 0.1 {
+        let _ = writeln!(
+            text,
+            "warning: {at}: the limit that set the capacity now reaches {:.2} of it; the machine's \
+             speed changed, so compare the modes with each other",
+            row.goodput_share
         );
     }
 }
