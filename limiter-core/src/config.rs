@@ -3,7 +3,7 @@
 use crate::MAX_LIMIT;
 use crate::cell::window::Schedule;
 use crate::error::ConfigError;
-use crate::law::Law;
+use crate::law::{Law, excessive};
 use crate::time::{Stamp, TickRate, Ticks, Timestamp};
 use core::time::Duration;
 
@@ -233,10 +233,9 @@ impl Settings {
         }
     }
 
-    /// The overloads are more than the tolerated share, and enough to act on at once.
+    /// The overloads are beyond the tolerated share, and enough to act on at once.
     pub(crate) fn urgent(&self, successes: u32, overloads: u32) -> bool {
-        let ended = u64::from(successes) + u64::from(overloads);
-        overloads >= self.urgent && u64::from(overloads) * 1000 > u64::from(self.tolerance) * ended
+        overloads >= self.urgent && excessive(successes, overloads, self.tolerance.into())
     }
 
     pub(crate) fn stamp(&self, now: Timestamp) -> Stamp {

@@ -1,4 +1,5 @@
-//! The loom models: `tests/loom.rs` of each library, with both widths of the admission word.
+//! The loom models: `tests/loom.rs` of each library and what its unit tests include, with both widths of the
+//! admission word.
 
 use std::process::Command;
 
@@ -77,6 +78,7 @@ pub(crate) fn test(project: &Project, library: &str, width: Width) -> Command {
         library,
         "--features",
         "loom",
+        "--lib",
         "--test",
         "loom",
     ];

@@ -152,10 +152,9 @@ impl Window {
         self.inflight_peak >= self.limit
     }
 
-    /// The share of overloads is above the tolerated one.
+    /// The share of overloads is above the tolerated one, beyond chance.
     pub const fn overloaded(&self) -> bool {
-        let ended = self.successes as u64 + self.overloads as u64;
-        self.overloads as u64 * 1000 > self.tolerance as u64 * ended
+        excessive(self.successes, self.overloads, self.tolerance)
     }
 
     /// The share of overloads among successes and overloads, per mille.
@@ -178,6 +177,23 @@ impl Window {
     /// Fewer successes than it takes to judge.
     pub const fn few(&self) -> bool {
         self.successes < self.min_samples
+    }
+}
+
+/// Whether so many overloads are more than two standard deviations above what a tolerated share of
+/// `per_mille` gives (their number is then nearly Poisson, its variance its mean). Without the margin a
+/// window of twenty would be cut by one stray error, which is 5 % of it.
+pub(crate) const fn excessive(successes: u32, overloads: u32, per_mille: u32) -> bool {
+    let (mut overloads, mut ended) = (overloads as u64, successes as u64 + overloads as u64);
+    // Into the range in which the square below fits.
+    while ended > 1 << 20 {
+        overloads >>= 1;
+        ended >>= 1;
+    }
+    let expected = ended * per_mille as u64;
+    match (overloads * 1000).checked_sub(expected) {
+        None | Some(0) => false,
+        Some(excess) => excess * excess > 4 * 1000 * expected,
     }
 }
 
