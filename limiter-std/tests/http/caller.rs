@@ -10,7 +10,7 @@ use std::future::ready;
 use std::io;
 use std::pin::pin;
 use std::task::Poll;
-use tower::{BoxError, Layer, Service, service_fn};
+use tower::{BoxError, Layer, Service, ServiceExt, service_fn};
 
 fn dependency(answer: impl Fn() -> Result<u16, io::ErrorKind>) -> Trace {
     trace(|lab, age| {
@@ -115,4 +115,51 @@ fn boxed_errors_are_classified_by_a_function() {
         assert!(poll(call).is_ready());
     });
     assert_eq!(overloaded, OVERLOADED);
+}
+
+#[tokio::test]
+async fn a_real_client_learns_from_what_the_network_answers() {
+    use axum::Router;
+    use axum::http::StatusCode;
+    use axum::routing::get;
+    use http_body_util::Empty;
+    use hyper_util::client::legacy::Client;
+    use hyper_util::rt::TokioExecutor;
+    use std::net::SocketAddr;
+
+    let app = Router::new()
+        .route("/", get(async || "fine"))
+        .route("/full", get(async || StatusCode::SERVICE_UNAVAILABLE));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await });
+
+    let lab = Lab::usual(1);
+    let client = Client::builder(TokioExecutor::new()).build_http::<Empty<&[u8]>>();
+    let limited = CallerLayer::new(lab.limiter.clone()).layer(client);
+    let get = async |server: SocketAddr, path: &str| {
+        let before = lab.taught();
+        let request = Request::get(format!("http://{server}{path}"))
+            .body(Empty::new())
+            .unwrap();
+        let answer = limited.clone().oneshot(request).await;
+        let after = lab.taught();
+        let taught = (
+            after.successes - before.successes,
+            after.overloads - before.overloads,
+        );
+        (
+            answer.map(|response| response.status().as_u16()).ok(),
+            taught,
+        )
+    };
+    assert_eq!(get(server, "/").await, (Some(200), (1, 0)));
+    assert_eq!(get(server, "/full").await, (Some(503), (0, 1)));
+    assert_eq!(get(server, "/missing").await, (Some(404), (0, 0)));
+    // A port on which nobody listens.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let nobody = listener.local_addr().unwrap();
+    drop(listener);
+    assert_eq!(get(nobody, "/").await, (None, (0, 0)));
+    assert_eq!(lab.inflight(), 0);
 }

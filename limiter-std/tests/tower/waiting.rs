@@ -169,6 +169,19 @@ fn the_inner_service_may_lose_its_readiness_during_the_wait() {
     assert_eq!(lab.inflight(), 0);
 }
 
+#[test]
+fn what_the_inner_services_readiness_reserved_waits_with_the_call_that_will_use_it() {
+    let lab = Lab::new(1);
+    let inner = ConcurrencyLimit::new(service_fn(|()| ready(Ok::<_, ()>(()))), 1);
+    let mut service = LimiterLayer::new(lab.limiter.clone()).wait().layer(inner);
+    let taken = lab.limiter.try_acquire().unwrap();
+    assert!(service.poll_ready(&mut context()).is_ready());
+    let mut call = pin!(service.call(()));
+    assert!(call.as_mut().poll(&mut context()).is_pending());
+    taken.forget();
+    assert_eq!(call.poll(&mut context()), Poll::Ready(Ok(())));
+}
+
 /// How far the calls of a crowd have come.
 #[derive(Debug, Default)]
 struct Crowd {
