@@ -2,10 +2,11 @@
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::permit::Taken;
-use crate::sync::{Arc, AtomicBool, Ordering};
+use crate::sync::{AtomicBool, Ordering};
 use core::fmt;
 use limiter_core::law::{Knee, Law};
 use limiter_core::{Outcome, Timestamp};
+use std::sync::Arc;
 
 /// A share of a slot, which is freed when the last share is dropped.
 ///

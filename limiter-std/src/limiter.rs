@@ -4,13 +4,13 @@ use crate::clock::{Clock, MonotonicClock, RATE};
 use crate::config::Config;
 use crate::permit::Permit;
 use crate::shared::Shared;
-use crate::sync::Arc;
 use crate::wait::{self, Acquire, AcquireUntil};
 use core::fmt;
 use core::future::Future;
 use core::time::Duration;
 use limiter_core::law::{Knee, Law};
 use limiter_core::{ConfigError, Rejected, Snapshot, Timestamp};
+use std::sync::Arc;
 
 /// A handle to an adaptive concurrency limit. Clones lead to the same limit.
 ///

@@ -3,10 +3,10 @@
 use crate::clock::{Clock, MonotonicClock};
 use crate::hold::Hold;
 use crate::shared::Shared;
-use crate::sync::Arc;
 use core::fmt;
 use limiter_core::law::{Knee, Law};
 use limiter_core::{Outcome, Slot, Timestamp};
+use std::sync::Arc;
 
 /// A slot that is freed when this is dropped, whatever else unwinds.
 pub(crate) struct Taken<L: Law, C: Clock> {

@@ -1,10 +1,10 @@
 //! A clock for tests.
 
 use super::{Clock, RATE};
-use crate::sync::{Arc, Mutex, MutexGuard, thread};
+use crate::sync::{Mutex, MutexGuard, thread};
 use core::time::Duration;
 use limiter_core::Timestamp;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 /// A clock that stands still until it is told otherwise: for tests of code that uses a limiter. Clones
 /// show the same time.

@@ -5,13 +5,13 @@ use super::{AcquireUntil, Joined};
 use crate::clock::{Clock, MonotonicClock};
 use crate::permit::Permit;
 use crate::shared::Shared;
-use crate::sync::Arc;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use limiter_core::law::{Knee, Law};
 use limiter_core::{RejectReason, Rejected};
+use std::sync::Arc;
 
 /// A future that resolves to a [`Permit`]: made by
 /// [`Limiter::acquire_async`](crate::Limiter::acquire_async).
@@ -79,17 +79,14 @@ impl<L: Law, C: Clock> Future for Acquire<L, C> {
     type Output = Result<Permit<L, C>, Rejected>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let Some(shared) = this.shared.take() else {
+        let Some(shared) = &self.shared else {
             return Poll::Pending;
         };
-        let joined = match &this.queued {
+        // The executor's wakers may panic in here: until the wait has ended, nothing is taken apart.
+        let joined = match &self.queued {
             Some(key) => match shared.check(key, context.waker()) {
                 Poll::Ready(ended) => Joined::Ended(ended),
-                Poll::Pending => {
-                    this.shared = Some(shared);
-                    return Poll::Pending;
-                }
+                Poll::Pending => return Poll::Pending,
             },
             None => match shared.admit() {
                 Ok(slot) => Joined::Ended(Ok(slot)),
@@ -97,14 +94,16 @@ impl<L: Law, C: Clock> Future for Acquire<L, C> {
             },
         };
         match joined {
-            Joined::Ended(ended) => {
-                this.queued = None;
-                Poll::Ready(ended.map(|slot| Permit::new(shared, slot)))
-            }
             Joined::Queued(key) => {
-                this.queued = Some(key);
-                this.shared = Some(shared);
+                self.queued = Some(key);
                 Poll::Pending
+            }
+            Joined::Ended(ended) => {
+                self.queued = None;
+                let shared = self.shared.take();
+                shared.map_or(Poll::Pending, |shared| {
+                    Poll::Ready(ended.map(|slot| Permit::new(shared, slot)))
+                })
             }
         }
     }

@@ -94,7 +94,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
         let key = queue.push(waker);
         self.core.set_waiting();
         let more = grant(&self.core, &mut queue, now, &mut woken);
-        let ended = ended(&mut queue, &key);
+        let ended = take_ended(&mut queue, &key);
         drop(queue);
         if ended.is_some() {
             // The last whose wait ended was this one, who is awake.
@@ -108,7 +108,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
     pub(crate) fn check(&self, key: &Key, waker: &Waker) -> Poll<Result<Slot, Rejected>> {
         let mut waker = waker.clone();
         let mut queue = self.waiters.lock();
-        let ended = ended(&mut queue, key);
+        let ended = take_ended(&mut queue, key);
         if ended.is_none() {
             queue.renew(key, &mut waker);
         }
@@ -156,7 +156,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
 }
 
 /// Under the lock: takes a node out if its wait has ended.
-fn ended(queue: &mut Queue, key: &Key) -> Option<Result<Slot, Rejected>> {
+fn take_ended(queue: &mut Queue, key: &Key) -> Option<Result<Slot, Rejected>> {
     if !queue.has_ended(key) {
         return None;
     }
@@ -168,12 +168,7 @@ fn ended(queue: &mut Queue, key: &Key) -> Option<Result<Slot, Rejected>> {
 
 /// Under the lock: gives slots to the heads as long as there are any, or tells all of them that the
 /// limiter is closed. Returns whether `woken` was full before that was done.
-fn grant<L: Law>(
-    core: &Limiter<L>,
-    queue: &mut Queue,
-    now: Timestamp,
-    woken: &mut Wakers,
-) -> bool {
+fn grant<L: Law>(core: &Limiter<L>, queue: &mut Queue, now: Timestamp, woken: &mut Wakers) -> bool {
     while !queue.is_empty() {
         if woken.is_full() {
             return true;

@@ -9,16 +9,17 @@ use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use limiter_core::law::Law;
 use limiter_core::{Rejected, Timestamp};
+use std::sync::Arc;
 use std::task::Wake;
 
 struct Unpark(thread::Thread);
 
 impl Wake for Unpark {
-    fn wake(self: std::sync::Arc<Self>) {
+    fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
-    fn wake_by_ref(self: &std::sync::Arc<Self>) {
+    fn wake_by_ref(self: &Arc<Self>) {
         self.0.unpark();
     }
 }
@@ -29,18 +30,18 @@ thread_local! {
 }
 
 fn new_waker() -> Waker {
-    Waker::from(std::sync::Arc::new(Unpark(thread::current())))
+    Waker::from(Arc::new(Unpark(thread::current())))
 }
 
 fn waker() -> Waker {
     // While the thread's locals are being destroyed there is none.
-    WAKER
-        .try_with(Waker::clone)
-        .unwrap_or_else(|_| new_waker())
+    WAKER.try_with(Waker::clone).unwrap_or_else(|_| new_waker())
 }
 
 /// Blocks until the wait ends.
-pub(crate) fn block<L: Law, C: Clock>(mut acquire: Acquire<L, C>) -> Result<Permit<L, C>, Rejected> {
+pub(crate) fn block<L: Law, C: Clock>(
+    mut acquire: Acquire<L, C>,
+) -> Result<Permit<L, C>, Rejected> {
     let waker = waker();
     loop {
         if let Poll::Ready(ended) = poll(&mut acquire, &waker) {

@@ -105,6 +105,12 @@ pub fn assert_idle(limiter: &Fixture) {
     assert!(!seen.waiting, "the waiting bit is left");
     assert_eq!(limiter.queued(), 0, "somebody is left in the queue");
     let all: Vec<_> = (0..seen.limit).map(|_| limiter.try_acquire()).collect();
-    assert!(all.iter().all(Result::is_ok), "less than the limit admitted");
-    assert!(limiter.try_acquire().is_err(), "more than the limit admitted");
+    assert!(
+        all.iter().all(Result::is_ok),
+        "less than the limit admitted"
+    );
+    assert!(
+        limiter.try_acquire().is_err(),
+        "more than the limit admitted"
+    );
 }
