@@ -1,13 +1,16 @@
 //! The law lab: every law against the best fixed limit of every model, in virtual time.
 
-use benches::lab::judge::Row;
+use benches::lab::judge::{Court, Row};
 use benches::lab::laws::Contestant;
 use benches::lab::model::Model;
 use benches::lab::report::{summaries, table};
-use benches::lab::{catalogue, laws, tournament};
+use benches::lab::tournament::Draw;
+use benches::lab::trace::Trace;
+use benches::lab::{catalogue, laws, plot, tournament};
 use lexopt::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 const HELP: &str = "\
 Measures every law against the best fixed limit of every model.
@@ -18,6 +21,7 @@ usage: laws [options]
   --seeds N       seeds 1 to N, 3 if not given
   --phases        a table for each phase, too
   --reported      also the models that have no target
+  --no-plots      no pictures in target/laws, which show the runs with the first seed
   --json PATH     a flat object for each model, law, phase and seed
   --list          names of models and laws
 ";
@@ -29,6 +33,7 @@ struct Options {
     seeds: u64,
     phases: bool,
     reported: bool,
+    no_plots: bool,
     json: Option<PathBuf>,
     list: bool,
     help: bool,
@@ -47,6 +52,7 @@ fn options() -> Result<Options, lexopt::Error> {
             Long("seeds") => options.seeds = arguments.value()?.parse()?,
             Long("phases") => options.phases = true,
             Long("reported") => options.reported = true,
+            Long("no-plots") => options.no_plots = true,
             Long("json") => options.json = Some(arguments.value()?.into()),
             Long("list") => options.list = true,
             Long("help") | Short('h') => options.help = true,
@@ -93,7 +99,21 @@ fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
         return Err("nothing has that name; --list shows them".into());
     }
     let seeds: Vec<u64> = (1..=options.seeds.max(1)).collect();
-    let rows = tournament::run(&models, &laws, &seeds, None);
+    let folder = plot_folder();
+    std::fs::create_dir_all(&folder)?;
+    let failed = Mutex::new(None);
+    let draw = |model: &Model, law: &Contestant, court: &Court<'_>, trace: &Trace| {
+        if let Err(error) = plot::draw(&folder, model, law, court, trace) {
+            if let Ok(mut failed) = failed.lock() {
+                *failed = Some(error.to_string());
+            }
+        }
+    };
+    let draw: &Draw<'_> = &draw;
+    let rows = tournament::run(&models, &laws, &seeds, (!options.no_plots).then_some(draw));
+    if let Ok(Some(error)) = failed.into_inner() {
+        return Err(format!("plots in {}: {error}", folder.display()).into());
+    }
     println!(
         "goodput: share of the best fixed limit's. p99: against the smallest fixed limit with 97 % of it."
     );
@@ -108,6 +128,13 @@ fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
         std::fs::write(path, serde_json::to_string_pretty(&rows)?)?;
     }
     Ok(())
+}
+
+/// `laws` in the target folder.
+fn plot_folder() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"));
+    target.join("laws")
 }
 
 fn list(models: &[Model], laws: &[Contestant]) {

@@ -7,7 +7,7 @@ use super::peers::{Classic, aimd, congestion, drain, gradient2, vegas, window};
 use super::queue::NEVER;
 use super::trace::Trace;
 use super::world::{Span, run};
-use limiter_core::law::{Aimd, Knee, Law};
+use limiter_core::law::{Aimd, Gradient, Knee, Law, Vegas};
 use limiter_core::{Config, ConfigError, TickRate};
 
 type Run = dyn Fn(&Model, u64, &Arrivals, Span, &mut Trace) + Send + Sync;
@@ -110,15 +110,21 @@ fn with_strangers<G: Gate>(
 /// Every law of the table.
 pub fn all() -> Vec<Contestant> {
     let mut laws = Vec::new();
-    let knee = Contestant::shipped("knee", Config::new(Knee::new(), TickRate::NANOS));
+    let rate = TickRate::NANOS;
+    let knee = Contestant::shipped("knee", Config::new(Knee::new(), rate));
     laws.extend(knee.map(|law| Contestant {
         default: true,
         ..law
     }));
     laws.extend(Contestant::shipped(
-        "aimd",
-        Config::new(Aimd::new(), TickRate::NANOS),
+        "gradient",
+        Config::new(Gradient::new(), rate),
     ));
+    laws.extend(Contestant::shipped(
+        "vegas",
+        Config::new(Vegas::new(), rate),
+    ));
+    laws.extend(Contestant::shipped("aimd", Config::new(Aimd::new(), rate)));
     laws.push(Contestant::other("classic-aimd", |_, _| {
         Classic::new(aimd::Aimd::default())
     }));

@@ -50,22 +50,31 @@ pub fn spread(trace: &Trace, from: u64, to: u64, who: std::ops::Range<usize>) ->
     f64::from(most) / f64::from(least.max(1))
 }
 
-/// Blocks that are judged have at least so many good answers of the oracle.
-const BLOCK: u32 = 400;
+/// What is judged has at least so many good answers of the oracle.
+const LEAST: u32 = 400;
 /// A cell has so many, or a twelfth of the time since the step, whichever is longer.
 const CELL: u32 = 50;
 
-/// How long after a step at `from` a run had settled: from then until `to`, in every block of at least
-/// 400 completions, and a quarter of the time since the step, its goodput was at least 0.95 of `best`'s
-/// and its p99 at most 1.5 times `lean`'s. `None` if it never had.
+/// How long after a step at `from` a run had settled: the first moment from which on, until any later one
+/// up to `to` that makes it at least 400 completions, its goodput was at least 0.95 of `best`'s and its
+/// p99 at most 1.5 times `lean`'s. `None` if there is none.
 ///
-/// Blocks grow with time so that the chance of a few hundred samples does not undo what thousands show.
+/// Everything since the candidate counts, not each stretch of 400 on its own: the counts of two such
+/// stretches differ by 4 % by chance alone.
 pub fn settled(run: &Trace, best: &Trace, lean: &Trace, from: u64, to: u64) -> Option<u64> {
     let edges = edges(best, from, to);
-    let cells = [run, best, lean].map(|trace| Cells::new(trace, &edges));
-    (0..edges.len() - 1)
-        .find(|&first| chain_holds(&cells, &edges, first))
-        .map(|first| edges[first] - from)
+    let [run, best, lean] = [run, best, lean].map(|trace| Cells::new(trace, &edges));
+    let last = edges.len() - 1;
+    let holds = |a: usize, b: usize| {
+        f64::from(run.good(a, b)) >= 0.95 * f64::from(best.good(a, b))
+            && run.p99(a, b) <= 1.5 * lean.p99(a, b)
+    };
+    let settled_at = |a: usize| {
+        let first = (a..=last).find(|&b| best.good(a, b) >= LEAST);
+        first.is_some_and(|first| (first..=last).all(|b| holds(a, b)))
+    };
+    let first = (0..last).find(|&a| settled_at(a))?;
+    Some(edges[first] - from)
 }
 
 /// Cell edges from `from` to `to`, by the rate at which `best` completes.
@@ -80,31 +89,6 @@ fn edges(best: &Trace, from: u64, to: u64) -> Vec<u64> {
         edges.push(at);
     }
     edges
-}
-
-fn chain_holds([run, best, lean]: &[Cells; 3], edges: &[u64], first: usize) -> bool {
-    let last = edges.len() - 1;
-    let enough = |a: usize, b: usize| {
-        let long = edges[b] - edges[a] >= (edges[a] - edges[0]) / 4;
-        long && best.good(a, b) >= BLOCK
-    };
-    let mut a = first;
-    let mut judged = false;
-    while a < last {
-        let Some(mut b) = (a + 1..=last).find(|&b| enough(a, b)) else {
-            break;
-        };
-        if best.good(b, last) < BLOCK {
-            b = last;
-        }
-        let goodput = f64::from(run.good(a, b)) >= 0.95 * f64::from(best.good(a, b));
-        if !goodput || run.p99(a, b) > 1.5 * lean.p99(a, b) {
-            return false;
-        }
-        judged = true;
-        a = b;
-    }
-    judged
 }
 
 /// Running sums over cells: good answers, and a histogram of waits.

@@ -10,7 +10,8 @@
 //! model catalogue   what is simulated, as data
 //! oracle            the best a fixed limit can do
 //! measure judge     figures of a run, and a run held against the oracle
-//! tournament report everything, and the table
+//! tournament        everything, on all processors
+//! report plot       tables and pictures
 //! ```
 
 pub mod arrivals;
@@ -23,6 +24,7 @@ pub mod measure;
 pub mod model;
 pub mod oracle;
 pub mod peers;
+pub mod plot;
 pub mod queue;
 pub mod random;
 pub mod report;

@@ -9,6 +9,10 @@ use super::world::{Span, run};
 
 /// The share of the best goodput that the lean limit reaches.
 const LEAN: f64 = 0.97;
+/// The share of the most goodput that counts as the most: fewer requests in flight are better.
+const SAME: f64 = 0.998;
+/// A gain of less is none.
+const FLAT: f64 = 1.005;
 /// No limit above this is tried for one caller.
 const MOST: u32 = 4_096;
 
@@ -99,59 +103,82 @@ fn goodput(model: &Model, arrivals: &Arrivals, index: usize, limit: u32, trace: 
     figures(trace, from + skipped, to).goodput
 }
 
-/// The limit with the most goodput, and the smallest with 97 % of it, both at least `least`.
+/// The smallest limit tried with the most goodput, and the smallest of all with 97 % of it, both at least
+/// `least`.
 ///
-/// Doubles from a quarter of `slots` until two doublings have not helped, halves until too little is
-/// left, looks around the best, and closes in on the smallest. Exact up to limits of 64, within 1.6 %
-/// above.
-pub fn sweep(least: u32, slots: u32, mut goodput: impl FnMut(u32) -> f64) -> (u32, u32) {
-    let mut tried: Vec<(u32, f64)> = Vec::new();
-    let mut of = |limit: u32| match tried.iter().find(|one| one.0 == limit) {
-        Some(one) => one.1,
-        None => {
-            let found = goodput(limit);
-            tried.push((limit, found));
-            found
-        }
+/// Doubles from a quarter of `slots` until two doublings have not helped, looks around the top where it
+/// is a peak, halves until too little is left, and closes in on the smallest. Exact up to limits of 64,
+/// within 1.6 % above.
+pub fn sweep(least: u32, slots: u32, goodput: impl FnMut(u32) -> f64) -> (u32, u32) {
+    let mut tried = Tried {
+        goodput,
+        found: Vec::new(),
     };
     let first = (slots / 4).max(least);
-    let (mut best, mut most) = (first, of(first));
+    let mut most = tried.of(first);
     let mut limit = first;
     let mut in_vain = 0;
     while in_vain < 2 && limit < MOST.saturating_mul(least) {
         limit *= 2;
-        let found = of(limit);
-        in_vain = if found > most * 1.005 { 0 } else { in_vain + 1 };
-        if found > most {
-            (best, most) = (limit, found);
+        let found = tried.of(limit);
+        in_vain = if found > most * FLAT { 0 } else { in_vain + 1 };
+        most = most.max(found);
+    }
+    let top = tried.best();
+    let below = tried.of((top / 2).max(least));
+    if below * FLAT < most || tried.of(top * 2) * FLAT < most {
+        for eighths in [5, 6, 7, 9, 10, 12] {
+            tried.of((top * eighths / 8).max(least));
         }
     }
-    for eighths in [5, 6, 7, 9, 10, 12] {
-        let near = (best * eighths / 8).max(least);
-        let found = of(near);
-        if found > most {
-            (best, most) = (near, found);
-        }
-    }
-    let enough = LEAN * most;
+    let best = tried.best();
+    let enough = LEAN * tried.most();
     let mut high = best;
     let mut low = first.min(best);
-    while of(low) >= enough && low > least {
+    while tried.of(low) >= enough && low > least {
         high = low;
         low = (low / 2).max(least);
     }
-    if of(low) >= enough {
+    if tried.of(low) >= enough {
         return (best, low);
     }
     while high - low > (high / 64).max(1) {
         let middle = low + (high - low) / 2;
-        if of(middle) >= enough {
+        if tried.of(middle) >= enough {
             high = middle;
         } else {
             low = middle;
         }
     }
     (best, high)
+}
+
+/// Goodput that was found, so that no limit is run twice.
+struct Tried<F> {
+    goodput: F,
+    found: Vec<(u32, f64)>,
+}
+
+impl<F: FnMut(u32) -> f64> Tried<F> {
+    fn of(&mut self, limit: u32) -> f64 {
+        if let Some(one) = self.found.iter().find(|one| one.0 == limit) {
+            return one.1;
+        }
+        let goodput = (self.goodput)(limit);
+        self.found.push((limit, goodput));
+        goodput
+    }
+
+    fn most(&self) -> f64 {
+        self.found.iter().fold(0.0, |most, one| most.max(one.1))
+    }
+
+    /// The smallest with the most, within noise.
+    fn best(&self) -> u32 {
+        let enough = SAME * self.most();
+        let good = self.found.iter().filter(|one| one.1 >= enough);
+        good.map(|one| one.0).min().unwrap_or(1)
+    }
 }
 
 #[cfg(test)]
