@@ -81,6 +81,13 @@ impl<L: Law> Drive<L> {
             .collect()
     }
 
+    /// Busy windows until one opens a probe; how many came before it.
+    #[track_caller]
+    pub(crate) fn until_probe(&mut self, rtt: u64) -> usize {
+        let probe = (0..1_000).position(|_| self.step(self.busy(rtt)).reason == Reason::Probing);
+        probe.expect("a probe within a thousand windows")
+    }
+
     /// A law whose baseline has just been measured by a drain, back at `limit`.
     pub(crate) fn measured(law: L, limit: u32, baseline: u64) -> Self {
         let mut drive = Self::new(law, limit).bounds(limit, limit);

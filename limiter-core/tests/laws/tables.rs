@@ -21,12 +21,14 @@ fn rtt(ticks: u64) -> impl FnOnce(&mut Window) {
     move |window| window.rtt_mean = Ticks::new(ticks)
 }
 
+/// 20 of 1,000 are tolerated, and what chance adds to them: two standard deviations are 8.9.
 #[test]
-fn overloads_are_tolerated_up_to_their_share_exactly() {
+fn overloads_are_tolerated_up_to_their_share_and_the_noise_of_it() {
     for (overloads, reason) in [
-        (19, Reason::Grew),
         (20, Reason::Grew),
-        (21, Reason::CutOverload),
+        (28, Reason::Grew),
+        (29, Reason::CutOverload),
+        (30, Reason::CutOverload),
     ] {
         let mut drive = Drive::new(Aimd::new().without_ramp(), 20);
         let mut window = drive.busy(BASE);
