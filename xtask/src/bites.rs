@@ -136,10 +136,10 @@ fn without_faults(copy: &Project, mutations: &[Mutation]) -> Result<()> {
         }
         done.push(key);
         let (library, model, width) = key;
-        let Build::Done(program) = build(copy, library, width)? else {
+        let Build::Done(programs) = build(copy, library, width)? else {
             bail!("the models of {library} do not compile ({width:?})");
         };
-        let end = execute(copy, &program, mutation)?;
+        let end = execute(copy, &programs, mutation)?;
         if models_run(&end.output) == 0 {
             bail!("{library} has no model `{model}`");
         }
@@ -165,8 +165,8 @@ fn try_one(copy: &Project, mutation: &Mutation) -> Result<Verdict> {
     let source = fs::read_to_string(&file)?;
     fs::write(&file, mutation.apply(&source)?)?;
     let verdict = match build(copy, &mutation.library, mutation.width) {
-        Ok(Build::Done(program)) => {
-            execute(copy, &program, mutation).map(|end| judge(&end, mutation))
+        Ok(Build::Done(programs)) => {
+            execute(copy, &programs, mutation).map(|end| judge(&end, mutation))
         }
         Ok(Build::DoesNotCompile(why)) => {
             Ok(Verdict::Missed(format!("it does not compile:\n{why}")))
@@ -178,30 +178,32 @@ fn try_one(copy: &Project, mutation: &Mutation) -> Result<Verdict> {
 }
 
 enum Build {
-    Done(PathBuf),
+    Done(Vec<PathBuf>),
     DoesNotCompile(String),
 }
 
 /// Builds the models by themselves, so that a fault that does not compile is not taken for a report.
 fn build(copy: &Project, library: &str, width: Width) -> Result<Build> {
-    let mut command = loom::test(copy, library, width);
+    let mut command = loom::test(copy, library, width, &loom::MODELS);
     command.args(["--no-run", "--message-format", "json-render-diagnostics"]);
     let built = capture(&mut command)?;
     if !built.status.success() {
         return Ok(Build::DoesNotCompile(built.stderr));
     }
-    program_of(&built.stdout)
-        .map(Build::Done)
-        .context("cargo did not say where it built the models")
+    let programs = programs_of(&built.stdout);
+    if programs.is_empty() {
+        bail!("cargo did not say where it built the models");
+    }
+    Ok(Build::Done(programs))
 }
 
-/// The test program named `loom` among cargo's messages.
-fn program_of(messages: &str) -> Option<PathBuf> {
+/// The programs among cargo's messages.
+fn programs_of(messages: &str) -> Vec<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .filter(|message| message["target"]["name"] == "loom")
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .collect()
 }
 
 /// How a run of a model ended.
@@ -211,28 +213,35 @@ struct End {
     output: String,
 }
 
-fn execute(copy: &Project, program: &Path, mutation: &Mutation) -> Result<End> {
+/// Runs a mutation's model: the programs in turn until one does not succeed.
+fn execute(copy: &Project, programs: &[PathBuf], mutation: &Mutation) -> Result<End> {
     let log = copy.root.with_extension("log");
-    let out = File::create(&log)?;
-    let mut child = Command::new(program)
-        // Not captured by the test harness: a panic that aborts would take its report with it.
-        .args([mutation.model.as_str(), "--nocapture"])
-        .current_dir(copy.root.join(&mutation.library))
-        .env("RUST_BACKTRACE", "0")
-        .stdin(Stdio::null())
-        .stdout(out.try_clone()?)
-        .stderr(out)
-        .spawn()
-        .with_context(|| format!("cannot start {}", program.display()))?;
-    let status = child.wait_timeout(mutation.limit)?;
-    if status.is_none() {
-        child.kill()?;
-        child.wait()?;
+    let mut output = String::new();
+    let mut success = Some(true);
+    for program in programs {
+        let out = File::create(&log)?;
+        let mut child = Command::new(program)
+            // Not captured by the test harness: a panic that aborts would take its report with it.
+            .args([mutation.model.as_str(), "--nocapture"])
+            .current_dir(copy.root.join(&mutation.library))
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .stdout(out.try_clone()?)
+            .stderr(out)
+            .spawn()
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        let status = child.wait_timeout(mutation.limit)?;
+        if status.is_none() {
+            child.kill()?;
+            child.wait()?;
+        }
+        success = status.map(|status| status.success());
+        output.push_str(&String::from_utf8_lossy(&fs::read(&log)?));
+        if success != Some(true) {
+            break;
+        }
     }
-    Ok(End {
-        success: status.map(|status| status.success()),
-        output: String::from_utf8_lossy(&fs::read(&log)?).into_owned(),
-    })
+    Ok(End { success, output })
 }
 
 /// Only a panic, which is how an assertion and loom itself report, catches a fault.
@@ -261,18 +270,13 @@ fn report(output: &str) -> Option<String> {
     Some(lines.next().unwrap_or_default().trim().to_owned())
 }
 
-/// How many models a run of the test harness found.
+/// How many models the runs of the test harness found.
 fn models_run(output: &str) -> usize {
     output
         .lines()
-        .find_map(|line| {
-            line.strip_prefix("running ")?
-                .split(' ')
-                .next()?
-                .parse()
-                .ok()
-        })
-        .unwrap_or(0)
+        .filter_map(|line| line.strip_prefix("running ")?.split(' ').next())
+        .filter_map(|count| count.parse::<usize>().ok())
+        .sum()
 }
 
 #[cfg(test)]
@@ -316,17 +320,18 @@ mod tests {
             models_run("\nrunning 0 tests\n\ntest result: ok. 0 passed"),
             0
         );
-        assert_eq!(models_run("\nrunning 12 tests\n"), 12);
+        assert_eq!(models_run("\nrunning 2 tests\nx\nrunning 12 tests\n"), 14);
         assert_eq!(models_run(""), 0);
     }
 
     #[test]
-    fn the_program_is_read_from_cargo_s_messages() {
+    fn the_programs_are_read_from_cargo_s_messages() {
         let messages = r#"{"reason":"compiler-artifact","target":{"name":"limiter_core"},"executable":null}
-{"reason":"compiler-artifact","target":{"name":"loom"},"executable":null}
+{"reason":"compiler-artifact","target":{"name":"limiter_core"},"executable":"/t/limiter_core-1"}
 {"reason":"compiler-artifact","target":{"name":"loom"},"executable":"/t/loom-1"}
 {"reason":"build-finished","success":true}"#;
-        assert_eq!(program_of(messages), Some(PathBuf::from("/t/loom-1")));
-        assert_eq!(program_of("not json"), None);
+        let programs = ["/t/limiter_core-1", "/t/loom-1"].map(PathBuf::from);
+        assert_eq!(programs_of(messages), programs);
+        assert!(programs_of("not json").is_empty());
     }
 }

@@ -11,6 +11,9 @@ use crate::project::Project;
 /// The libraries that may have models.
 const CRATES: [&str; 2] = ["limiter-core", "limiter-std"];
 
+/// The test targets with models: the cells' are unit tests, which see what is private.
+pub(crate) const MODELS: [&str; 3] = ["--lib", "--test", "loom"];
+
 /// The width of the admission word in a build for loom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
@@ -51,13 +54,13 @@ pub(crate) fn run(project: &Project) -> Result<()> {
             continue;
         }
         for width in Width::ALL {
-            run_command(&mut test(project, library, width))?;
-            let listed = capture(test(project, library, width).args(["--", "--list"]))?;
-            let models = count(&listed.stdout);
+            run_command(&mut test(project, library, width, &MODELS))?;
+            let mut list = test(project, library, width, &["--test", "loom"]);
+            let models = count(&capture(list.args(["--", "--list"]))?.stdout);
             if models == 0 {
                 bail!("{library}/tests/loom.rs has no test under --cfg limiter_loom");
             }
-            println!("{library}: {models} models hold, {width:?}");
+            println!("{library}: {models} models of tests/loom.rs hold, {width:?}");
         }
     }
     Ok(())
@@ -68,20 +71,11 @@ pub(crate) fn has_models(project: &Project, library: &str) -> bool {
     project.has(&format!("{library}/tests/loom.rs"))
 }
 
-/// `cargo test` for the models of a library.
-pub(crate) fn test(project: &Project, library: &str, width: Width) -> Command {
-    let args = [
-        "test",
-        "--profile",
-        "loom",
-        "-p",
-        library,
-        "--features",
-        "loom",
-        "--lib",
-        "--test",
-        "loom",
-    ];
+/// `cargo test` for these test targets of a library, under loom.
+pub(crate) fn test(project: &Project, library: &str, width: Width, targets: &[&str]) -> Command {
+    let mut args = vec!["test", "--profile", "loom", "-p", library];
+    args.extend(["--features", "loom"]);
+    args.extend(targets);
     project.cargo_with(width.folder(), width.flags(), &args)
 }
 
