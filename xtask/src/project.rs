@@ -53,9 +53,4 @@ impl Project {
             .env_remove("CARGO_ENCODED_RUSTFLAGS");
         command
     }
-
-    /// Whether the tree has this file.
-    pub(crate) fn has(&self, file: &str) -> bool {
-        self.root.join(file).is_file()
-    }
 }
