@@ -69,6 +69,13 @@ async fn until(what: &str, so: impl Fn() -> bool) {
     assert!(done.is_ok(), "never: {what}");
 }
 
+/// The next of what is said, which must come.
+async fn next<T>(said: &mut mpsc::UnboundedReceiver<T>) -> T {
+    let next = tokio::time::timeout(Duration::from_secs(30), said.recv()).await;
+    next.expect("nothing was said")
+        .expect("nobody is left to say it")
+}
+
 async fn slots_taken(limiter: &Fixture, slots: u32) {
     until(&format!("{slots} slots taken"), || {
         limiter.snapshot().inflight == slots
@@ -159,16 +166,16 @@ async fn blocking_work_whose_client_disconnected_keeps_its_slot() {
     let server = serve(app).await;
 
     let client = request(server, "/report").await;
-    assert_eq!(said.recv().await, Some("the query runs"));
+    assert_eq!(next(&mut said).await, "the query runs");
     drop(client);
-    assert_eq!(said.recv().await, Some("the handler is gone"));
+    assert_eq!(next(&mut said).await, "the handler is gone");
     // Whoever comes now is refused, for the query goes on.
     for _ in 0..10 {
         assert_eq!(status(server, "/report").await, REFUSED);
     }
     assert_eq!(limiter.snapshot().inflight, 1);
     end.send(()).unwrap();
-    assert_eq!(said.recv().await, Some("the query is done"));
+    assert_eq!(next(&mut said).await, "the query is done");
     slots_taken(&limiter, 0).await;
 }
 
@@ -228,7 +235,7 @@ async fn a_request_that_waits_is_served_when_a_slot_is_free() {
     let server = serve(app).await;
 
     let mut first = request(server, "/").await;
-    entered.recv().await.unwrap();
+    next(&mut entered).await;
     let mut second = request(server, "/").await;
     until("a second that waits", || limiter.queued() == 1).await;
     // A third that gives up leaves the queue.
@@ -239,7 +246,7 @@ async fn a_request_that_waits_is_served_when_a_slot_is_free() {
 
     door.add_permits(1);
     assert_eq!(head(&mut first).await[0], OK);
-    entered.recv().await.unwrap();
+    next(&mut entered).await;
     door.add_permits(1);
     assert_eq!(head(&mut second).await[0], OK);
     slots_taken(&limiter, 0).await;
