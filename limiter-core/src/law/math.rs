@@ -78,6 +78,17 @@ pub(crate) const fn scale_exp2(value: u32, exponent_q16: i32) -> u32 {
     }
 }
 
+/// `value · per_mille / 1000`, within 0.04 %, saturating.
+pub(crate) const fn scale_per_mille(value: u32, per_mille: u32) -> u32 {
+    // 1,049 / 2²⁰ is 1 / 1,000.
+    let scaled = (value as u64 * per_mille as u64 * 1_049) >> 20;
+    if scaled > u32::MAX as u64 {
+        u32::MAX
+    } else {
+        scaled as u32
+    }
+}
+
 /// The square root of `x`, rounded down.
 pub(crate) const fn isqrt(x: u32) -> u32 {
     x.isqrt()

@@ -1,0 +1,143 @@
+//! The knee of the throughput curve, found by comparing two nearby limits.
+
+mod phase;
+mod search;
+mod state;
+mod track;
+
+use super::{Decision, Law, Reason, Window, math};
+use crate::error::ConfigError;
+use state::{Mode, Phase, State, WORDS};
+
+/// Moves the limit to where more concurrency stops buying throughput. The default law.
+///
+/// Phases alternate between a limit a tenth above and a tenth below. From the throughput `X` and the mean
+/// RTT `R` of the two it estimates the elasticity `e = dlnX / dlnL = 1 - dlnR / dlnL`: 1 while more
+/// concurrency still buys throughput, 0 once it only buys queueing, negative under thrash. The limit
+/// moves until `e` meets a small target. There is no baseline that could be poisoned, and a dependency
+/// that gets slower but not fuller keeps its throughput, because the limit follows.
+///
+/// With a wall clock ([`Limiter::set_wall_offset`](crate::Limiter::set_wall_offset)) the phases are the
+/// even and odd multiples of a period of UTC, so that all limiters in front of one server raise and lower
+/// together and each measures the elasticity of all of them. Growing by a square root and shrinking by a
+/// factor makes their shares equal (Chiu and Jain, 1989).
+///
+/// Needs a limit of at least 4 to see differences clearly; it works below that, coarsely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Knee {
+    target_q8: i32,
+    spread_per_mille: u32,
+}
+
+impl Knee {
+    /// Target elasticity 0.12, limits a tenth above and below.
+    pub const fn new() -> Self {
+        Self {
+            target_q8: 31,
+            spread_per_mille: 100,
+        }
+    }
+
+    /// The elasticity at which the limit rests, per mille, 10 to 900: more gives shorter queues and less
+    /// throughput.
+    ///
+    /// # Errors
+    ///
+    /// Outside that range.
+    pub const fn target(mut self, per_mille: u32) -> Result<Self, ConfigError> {
+        if let Err(error) = ConfigError::check("knee target", per_mille as u64, 10, 900) {
+            return Err(error);
+        }
+        self.target_q8 = (per_mille * 256 / 1000) as i32;
+        Ok(self)
+    }
+
+    /// How far the two limits are from the middle, per mille, 20 to 300.
+    ///
+    /// # Errors
+    ///
+    /// Outside that range.
+    pub const fn spread(mut self, per_mille: u32) -> Result<Self, ConfigError> {
+        if let Err(error) = ConfigError::check("knee spread", per_mille as u64, 20, 300) {
+            return Err(error);
+        }
+        self.spread_per_mille = per_mille;
+        Ok(self)
+    }
+}
+
+impl Default for Knee {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Law for Knee {
+    type State = [u32; WORDS];
+
+    fn on_window(&self, words: &mut [u32; WORDS], window: &Window) -> Decision {
+        let mut state = State::read(words);
+        let reason = if state.middle == 0 {
+            state.begin(window);
+            Reason::Probing
+        } else {
+            state.learn(self, window)
+        };
+        let floor = window.min.saturating_mul(256);
+        let ceiling = window.max.saturating_mul(256);
+        state.middle = state.middle.clamp(floor, ceiling);
+        let decision = state.next_phase(self, window, reason);
+        state.write(words);
+        decision
+    }
+
+    fn on_set(&self, words: &mut [u32; WORDS], limit: u32) {
+        let mut state = State::read(words);
+        if state.middle != 0 {
+            state.middle = limit.saturating_mul(256);
+            state.have = false;
+            state.write(words);
+        }
+    }
+}
+
+impl State {
+    /// Takes what the closed window showed into the middle.
+    fn learn(&mut self, law: &Knee, window: &Window) -> Reason {
+        if window.overloaded() {
+            // Half of the share that was refused is taken off, at most 30 %.
+            let off = window.overload_share().min(600) / 2;
+            self.middle = math::scale_per_mille(self.middle, 1_000 - off);
+            self.mode = Mode::Track;
+            self.have = false;
+            return Reason::CutOverload;
+        }
+        if window.successes < LEAST_PHASE {
+            return Reason::HeldTooFewSamples;
+        }
+        // Three quarters of the limit, on average.
+        if u64::from(window.inflight_avg_q8) * 4 < u64::from(window.limit) * 256 * 3 {
+            self.have = false;
+            if self.mode == Mode::Descend {
+                self.mode = Mode::Track;
+            }
+            return Reason::HeldNotLimited;
+        }
+        self.choose_period(window);
+        let phase = Phase::of(window);
+        match self.mode {
+            Mode::Ramp => self.ramp(phase),
+            Mode::Descend => self.descend(phase),
+            Mode::Track => {
+                if self.changed(phase) {
+                    self.start_descent(phase)
+                } else {
+                    self.compare(law, phase, window)
+                }
+            }
+        }
+    }
+}
+
+/// Fewer successes than this are no phase.
+const LEAST_PHASE: u32 = 6;

@@ -1,0 +1,123 @@
+//! What the law has learned, in words.
+
+use super::super::math::log2_q16;
+use super::Window;
+
+/// What one phase showed, as base-2 logarithms in Q16 (of successes per tick, of ticks, of slots in Q8).
+#[derive(Clone, Copy, Default)]
+pub(super) struct Phase {
+    pub(super) rate: i32,
+    pub(super) rtt: i32,
+    pub(super) inflight: i32,
+}
+
+impl Phase {
+    pub(super) fn of(window: &Window) -> Self {
+        Self {
+            rate: log2_q16(window.successes.into()) - log2_q16(window.elapsed.get().max(1)),
+            rtt: log2_q16(window.rtt_mean.get().max(1)),
+            inflight: log2_q16(window.inflight_avg_q8.max(1).into()),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Multiplying from a cold start until throughput stops following.
+    Ramp,
+    /// Dividing from far above the knee until throughput suffers.
+    Descend,
+    /// Comparing two nearby limits.
+    Track,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct State {
+    /// The middle of the two limits, Q8. 0 before the first window.
+    pub(super) middle: u32,
+    pub(super) mode: Mode,
+    /// The phase that runs is the higher one.
+    pub(super) high: bool,
+    /// `other` is the phase before, or the last step of a search.
+    pub(super) have: bool,
+    /// Pairs in a row that showed room, flatness, and a queue far above the knee's.
+    pub(super) up: u32,
+    pub(super) flat: u32,
+    pub(super) bloated: u32,
+    /// The period is 8 s >> exponent.
+    pub(super) exponent: u32,
+    pub(super) other: Phase,
+    pub(super) other_samples: u32,
+    /// Forgetting sums of the regression of throughput on concurrency, Q16.
+    pub(super) sxy: i32,
+    pub(super) sxx: i32,
+    /// log2 of the RTT seen at the knee, 0 while unknown.
+    pub(super) knee_rtt: i32,
+}
+
+/// The regression's weight at which it is trusted in full, in Q16 of log2 squared.
+pub(super) const TRUST: i32 = 13_600;
+
+pub(super) const WORDS: usize = 9;
+
+impl State {
+    pub(super) fn read(words: &[u32; WORDS]) -> Self {
+        let flags = words[1];
+        let nibble = |shift: u32| (flags >> shift) & 0xf;
+        Self {
+            middle: words[0],
+            mode: match nibble(0) & 3 {
+                0 => Mode::Ramp,
+                1 => Mode::Descend,
+                _ => Mode::Track,
+            },
+            high: nibble(0) & 4 != 0,
+            have: nibble(0) & 8 != 0,
+            up: nibble(4),
+            flat: nibble(8),
+            bloated: nibble(12),
+            exponent: nibble(16),
+            other: Phase {
+                rate: words[2] as i32,
+                rtt: words[3] as i32,
+                inflight: words[4] as i32,
+            },
+            other_samples: words[5],
+            sxy: words[6] as i32,
+            sxx: words[7] as i32,
+            knee_rtt: words[8] as i32,
+        }
+    }
+
+    pub(super) fn write(&self, words: &mut [u32; WORDS]) {
+        let mode = match self.mode {
+            Mode::Ramp => 0,
+            Mode::Descend => 1,
+            Mode::Track => 2,
+        };
+        *words = [
+            self.middle,
+            mode | u32::from(self.high) << 2
+                | u32::from(self.have) << 3
+                | self.up.min(15) << 4
+                | self.flat.min(15) << 8
+                | self.bloated.min(15) << 12
+                | self.exponent.min(15) << 16,
+            self.other.rate as u32,
+            self.other.rtt as u32,
+            self.other.inflight as u32,
+            self.other_samples,
+            self.sxy as u32,
+            self.sxx as u32,
+            self.knee_rtt as u32,
+        ];
+    }
+
+    /// Starts the regression anew, with a weak belief in an elasticity of a third.
+    pub(super) fn forget(&mut self) {
+        self.sxx = TRUST;
+        self.sxy = TRUST / 3;
+        self.have = false;
+        (self.up, self.flat, self.bloated) = (0, 0, 0);
+    }
+}
