@@ -55,14 +55,15 @@ impl<L: Law, C: Clock> Shared<L, C> {
 
     /// Does what follows from a setting.
     pub(crate) fn settled(&self, settled: Settled) {
-        if let Some(change) = settled.change() {
-            self.changed(change);
+        if settled.change().is_some() {
+            self.refresh_wall();
         }
         if settled.wake() {
             self.serve();
         }
     }
 
+    /// Does what follows from a window that moved the limit.
     #[cold]
     fn changed(&self, change: Change) {
         self.refresh_wall();

@@ -80,6 +80,13 @@ impl Task {
         task
     }
 
+    /// Another task goes on with the future; returns how often the old one is woken.
+    pub fn move_to_another(&mut self) -> Arc<Count> {
+        let (woken, waker) = Count::new();
+        self.waker = waker;
+        std::mem::replace(&mut self.woken, woken)
+    }
+
     pub fn poll(&mut self) -> Poll<Result<Taken, Rejected>> {
         poll(&mut self.future, &self.waker)
     }
