@@ -153,6 +153,17 @@ impl<L: Law> Limiter<L> {
     /// As [`try_acquire`](Limiter::try_acquire).
     #[inline]
     pub fn admit(&self, now: Timestamp) -> Result<Slot, Rejected> {
+        self.enter(Arrival::Newcomer, || now)
+    }
+
+    /// Like [`admit`](Limiter::admit), but asks for the time only when there is a slot: a clock costs
+    /// many times what a refusal costs. `now` must not panic, for by then the slot is taken.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire`](Limiter::try_acquire).
+    #[inline]
+    pub fn admit_with(&self, now: impl FnOnce() -> Timestamp) -> Result<Slot, Rejected> {
         self.enter(Arrival::Newcomer, now)
     }
 
@@ -163,16 +174,16 @@ impl<L: Law> Limiter<L> {
     ///
     /// As [`try_acquire`](Limiter::try_acquire), but never because of waiters.
     pub fn admit_waiter(&self, now: Timestamp) -> Result<Slot, Rejected> {
-        self.enter(Arrival::Waiter, now)
+        self.enter(Arrival::Waiter, || now)
     }
 
     #[inline]
-    fn enter(&self, arrival: Arrival, now: Timestamp) -> Result<Slot, Rejected> {
+    fn enter(&self, arrival: Arrival, now: impl FnOnce() -> Timestamp) -> Result<Slot, Rejected> {
         match self.admission.0.acquire(arrival) {
             Ok(after) => {
                 self.window.raise_peak(after.inflight());
                 Ok(Slot {
-                    started: now,
+                    started: now(),
                     epoch: self.gate.read().0,
                 })
             }
