@@ -35,7 +35,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
 
     #[inline]
     pub(crate) fn admit(&self) -> Result<Slot, Rejected> {
-        self.core.admit(self.clock.now())
+        self.core.admit_with(|| self.clock.now())
     }
 
     /// Records what became of a slot, and does what follows from a change of the limit.
