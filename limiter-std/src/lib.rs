@@ -1,13 +1,54 @@
-//! Adaptive concurrency limits for threads and futures, on the core of `limiter-core`.
+//! Adaptive concurrency limits for threads and futures on any runtime.
+//!
+//! A [`Limiter`] finds how much a service, or what it depends on, can do at once, follows that as it
+//! changes, and refuses the rest in nanoseconds. What one request costs and how the limit is found is the
+//! business of `limiter-core`; this crate adds a clock, permits that own their way back, waiting, and
+//! layers.
 //!
 //! ```
+//! use core::time::Duration;
 //! use limiter_std::{Limiter, Outcome};
 //!
 //! let limiter = Limiter::default();
-//! if let Ok(permit) = limiter.try_acquire() {
-//!     permit.finish(Outcome::Success);
+//! match limiter.acquire_timeout(Duration::from_millis(50)) {
+//!     Ok(permit) => {
+//!         // The work, whose time and result steer the limit.
+//!         permit.finish(Outcome::Success);
+//!     }
+//!     Err(refused) => println!("busy: {refused}"),
 //! }
 //! ```
+//!
+//! | to | take |
+//! | --- | --- |
+//! | configure a limit, or choose a law | [`Config`], [`law`] |
+//! | be refused at once when there is no slot | [`Limiter::try_acquire`] |
+//! | wait in a thread | [`Limiter::acquire`], [`Limiter::acquire_timeout`] |
+//! | wait in a future | [`Limiter::acquire_async`], [`Limiter::acquire_until`] |
+//! | say how the work ended | [`Permit::finish`], [`Outcome`] |
+//! | share a slot between owners | [`Permit::into_hold`], [`Hold`] |
+//! | change the limit while running, or close | [`Limiter::set_limit`], [`Limiter::set_bounds`], [`Limiter::close`] |
+//! | look at it | [`Limiter::snapshot`], [`Limiter::queued`] |
+//! | test code that uses it | [`ManualClock`], [`Limiter::with_clock`] |
+#![cfg_attr(feature = "tower", doc = "| limit a tower service | [`tower`] |")]
+#![cfg_attr(feature = "http", doc = "| limit HTTP and gRPC, servers and callers | [`http`] |")]
+//!
+//! # Cancellation
+//!
+//! Everything that takes a slot is a value that gives it back when it is dropped: a permit, the last share
+//! of a hold, a future that was granted a slot and had not returned it yet. Futures may be dropped after
+//! any poll, threads may be unparked for nothing, a timeout may meet its grant: no slot is lost, and
+//! nobody is left waiting for one that is free.
+//!
+//! # Fairness
+//!
+//! Those who wait are served in the order in which they came, threads and futures in one line; what
+//! comes later, also without waiting, does not pass them. The line is bounded
+//! ([`Config::queue_length`]), for a long line only makes everybody late.
+//!
+//! A slot goes from the one who frees it straight to the head of the line. So a waiter that is slow to
+//! wake has its slot already, and the time it takes to wake counts as work: the RTT starts at the grant,
+//! never at the call. A future that was granted a slot must be polled or dropped to use it or pass it on.
 
 mod clock;
 mod config;
