@@ -31,7 +31,10 @@
 //! | look at it | [`Limiter::snapshot`], [`Limiter::queued`] |
 //! | test code that uses it | [`ManualClock`], [`Limiter::with_clock`] |
 #![cfg_attr(feature = "tower", doc = "| limit a tower service | [`tower`] |")]
-#![cfg_attr(feature = "http", doc = "| limit HTTP and gRPC, servers and callers | [`http`] |")]
+#![cfg_attr(
+    feature = "http",
+    doc = "| limit HTTP and gRPC, servers and callers | [`http`] |"
+)]
 //!
 //! # Cancellation
 //!
