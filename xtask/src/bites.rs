@@ -64,7 +64,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
 fn fits(project: &Project, mutations: &[Mutation]) -> Result<()> {
     let mut problems = Vec::new();
     for mutation in mutations {
-        if !loom::CRATES.contains(&mutation.library.as_str()) {
+        if loom::targets(&mutation.library).is_none() {
             problems.push(format!("`{}` has no models", mutation.library));
         }
         let applied = fs::read_to_string(project.root.join(&mutation.file))
@@ -184,7 +184,8 @@ enum Build {
 
 /// Builds the models by themselves, so that a fault that does not compile is not taken for a report.
 fn build(copy: &Project, library: &str, width: Width) -> Result<Build> {
-    let mut command = loom::test(copy, library, width, &loom::MODELS);
+    let targets = loom::targets(library).unwrap_or_default();
+    let mut command = loom::test(copy, library, width, targets);
     command.args(["--no-run", "--message-format", "json-render-diagnostics"]);
     let built = capture(&mut command)?;
     if !built.status.success() {

@@ -8,11 +8,12 @@ use anyhow::{Result, bail};
 use crate::command::{capture, run as run_command};
 use crate::project::Project;
 
-/// The libraries with models.
-pub(crate) const CRATES: [&str; 2] = ["limiter-core", "limiter-std"];
-
-/// The test targets with models: the cells' are unit tests, which see what is private.
-pub(crate) const MODELS: [&str; 3] = ["--lib", "--test", "loom"];
+/// The libraries with models and the test targets that have them. The core's cells are modelled in its
+/// unit tests, which see what is private.
+const MODELS: [(&str, &[&str]); 2] = [
+    ("limiter-core", &["--lib", "--test", "loom"]),
+    ("limiter-std", &["--test", "loom"]),
+];
 
 /// The width of the admission word in a build for loom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +49,9 @@ impl Width {
 ///
 /// A model fails, or a `tests/loom.rs` contains none.
 pub(crate) fn run(project: &Project) -> Result<()> {
-    for library in CRATES {
+    for (library, targets) in MODELS {
         for width in Width::ALL {
-            run_command(&mut test(project, library, width, &MODELS))?;
+            run_command(&mut test(project, library, width, targets))?;
             let mut list = test(project, library, width, &["--test", "loom"]);
             let models = count(&capture(list.args(["--", "--list"]))?.stdout);
             if models == 0 {
@@ -60,6 +61,12 @@ pub(crate) fn run(project: &Project) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The test targets with models of a library.
+pub(crate) fn targets(library: &str) -> Option<&'static [&'static str]> {
+    let (_, targets) = MODELS.iter().find(|(name, _)| *name == library)?;
+    Some(targets)
 }
 
 /// `cargo test` for these test targets of a library, under loom.
