@@ -49,7 +49,7 @@ pub use config::Config;
 pub use error::{ConfigError, RejectReason, Rejected};
 pub use limiter::Limiter;
 pub use outcome::Outcome;
-pub use permit::{Handle, Permit, Slot};
+pub use permit::{Handle, Permit, Sample, Slot};
 pub use settle::{Change, Settled};
 pub use snapshot::Snapshot;
 pub use ticket::{NotOut, Ticket, Tickets};

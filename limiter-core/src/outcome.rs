@@ -10,7 +10,7 @@ pub enum Outcome {
     Overload,
     /// The dependency is wrong but not full. Says nothing about the limit.
     Failure,
-    /// The caller was wrong or went away. Teaches nothing when younger than the usual RTT; when much
-    /// older it is evidence of slowness, or callers with a deadline would hide a collapse.
+    /// The caller was wrong or went away. Teaches nothing when younger than the usual RTT; when older it
+    /// is evidence of slowness, or callers with a deadline would hide a collapse.
     Ignored,
 }

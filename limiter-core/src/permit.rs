@@ -29,6 +29,24 @@ impl Slot {
     pub fn age(&self, now: Timestamp) -> Ticks {
         now.since(self.started).unwrap_or_default()
     }
+
+    /// What an outcome is recorded by, for work whose outcome is known only after its slot is free.
+    pub const fn sample(&self) -> Sample {
+        Sample {
+            started: self.started,
+            epoch: self.epoch,
+        }
+    }
+}
+
+/// What an outcome is recorded by: a slot's start, and the cut it came after. For adapters.
+///
+/// It is a copy and says nothing about the slot: record it once, by
+/// [`Limiter::observe_sample`], before or after the slot is freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    pub(crate) started: Timestamp,
+    pub(crate) epoch: u16,
 }
 
 /// A slot of a limiter, freed when it is dropped.

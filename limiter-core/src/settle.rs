@@ -1,12 +1,11 @@
 //! The end of a slot: what it teaches, and giving it back.
 
 use crate::cell::gate::DUE;
-use crate::cell::sync::Word;
 use crate::cell::window::{Fill, Position, rtt_units};
 use crate::law::{Law, Reason};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
-use crate::permit::Slot;
+use crate::permit::{Sample, Slot};
 use crate::time::Timestamp;
 
 /// What [`Permit::finish`] changed.
@@ -44,11 +43,6 @@ pub struct Change {
     pub reason: Reason,
 }
 
-/// A permit given up at this many times the usual RTT is evidence of slowness: with callers that give up
-/// after 12 usual RTTs, a server of 64 slots that fell to 4 had no goodput left under every law that
-/// ignored it; twice the mean is beyond what ordinary spread of service times gives up in numbers.
-const LATE: Word = 2;
-
 impl<L: Law> Limiter<L> {
     /// Records what became of a slot and frees it; for adapters. Equal to
     /// [`observe`](Limiter::observe) and then [`release`](Limiter::release).
@@ -77,7 +71,22 @@ impl<L: Law> Limiter<L> {
     /// Call it once for a slot: a second call would count the work twice. The returned change may have
     /// made room for waiters: serve the queue when it raised the limit.
     pub fn observe(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> Option<Change> {
-        self.record(slot, outcome, now)
+        self.observe_sample(slot.sample(), outcome, now, now)
+    }
+
+    /// Records what became of work whose RTT ended at `ended`, and whose outcome is known only `now`: a
+    /// response whose trailers tell. The RTT is added to the window that is open now, for those before are
+    /// closed. Whether its slot is free by now does not matter; for adapters.
+    ///
+    /// Call it once for a slot, and serve the queue when the returned change raised the limit.
+    pub fn observe_sample(
+        &self,
+        sample: Sample,
+        outcome: Outcome,
+        ended: Timestamp,
+        now: Timestamp,
+    ) -> Option<Change> {
+        self.record(sample, outcome, ended, now)
             .then(|| self.close_window(DUE, now))
             .flatten()
     }
@@ -95,7 +104,7 @@ impl<L: Law> Limiter<L> {
     /// Records and frees a slot from an interrupt handler: no law runs here, the window is marked due and
     /// closed by the next permit that finishes outside.
     pub fn settle_from_isr(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
-        if self.record(&slot, outcome, now) {
+        if self.record(slot.sample(), outcome, now, now) {
             self.gate.mark(DUE);
         }
         self.release(slot)
@@ -103,11 +112,11 @@ impl<L: Law> Limiter<L> {
 
     /// Adds the sample to the open window; returns whether the window should be looked at.
     #[inline]
-    fn record(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> bool {
+    fn record(&self, sample: Sample, outcome: Outcome, ended: Timestamp, now: Timestamp) -> bool {
         let (epoch, pending) = self.gate.read();
-        let age = now.since(slot.started);
+        let age = ended.since(sample.started);
         let units = rtt_units(self.settings.rate, age.unwrap_or_default().get());
-        let counts = slot.epoch == epoch;
+        let counts = sample.epoch == epoch;
         let position = self.position(now);
         let (fill, overload) = match outcome {
             // A clock that stepped back since the start has no RTT to tell.
@@ -115,8 +124,11 @@ impl<L: Law> Limiter<L> {
             Outcome::Success => (self.window.add_success(units), false),
             Outcome::Overload => (self.window.add_other(units), counts),
             Outcome::Ignored => {
+                // Given up when it was older than usual: evidence of slowness. With callers that give up
+                // after a deadline, a server of 64 slots that fell to 4 had no goodput left under every law
+                // that ignored it.
                 let usual = self.window.usual();
-                let late = usual != 0 && units / LATE >= usual;
+                let late = usual != 0 && units > usual;
                 (self.window.add_other(units), counts && late)
             }
             Outcome::Failure => (self.window.add_other(units), false),

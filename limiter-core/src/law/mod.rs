@@ -97,7 +97,7 @@ pub struct Window {
     /// Permits that ended with success.
     pub successes: u32,
     /// Permits admitted since the last cut that ended with overload, or were given up when they were
-    /// already much older than the usual RTT.
+    /// already older than the usual RTT.
     pub overloads: u32,
     /// Mean RTT of the successes, 0 without any.
     pub rtt_mean: Ticks,
