@@ -7,6 +7,8 @@ use core::fmt;
 use limiter_core::law::{Knee, Law};
 use limiter_core::{Outcome, Timestamp};
 use std::sync::Arc;
+#[cfg(feature = "http")]
+use {crate::shared::Shared, limiter_core::Sample};
 
 /// A share of a slot, which is freed when the last share is dropped.
 ///
@@ -39,14 +41,22 @@ pub struct Hold<L: Law = Knee, C: Clock = MonotonicClock> {
 struct Common<L: Law, C: Clock> {
     taken: Option<Taken<L, C>>,
     recorded: AtomicBool,
+    /// The slot around this one, kept as long.
+    #[allow(dead_code, reason = "dropped after `taken`")]
+    outer: Option<Hold<L, C>>,
 }
 
 impl<L: Law, C: Clock> Hold<L, C> {
-    pub(crate) fn new(taken: Option<Taken<L, C>>, recorded: bool) -> Self {
+    pub(crate) fn new(
+        taken: Option<Taken<L, C>>,
+        recorded: bool,
+        outer: Option<Hold<L, C>>,
+    ) -> Self {
         Self {
             common: Arc::new(Common {
                 taken,
                 recorded: AtomicBool::new(recorded),
+                outer,
             }),
         }
     }
@@ -57,6 +67,20 @@ impl<L: Law, C: Clock> Hold<L, C> {
     /// before.
     pub fn record(&self, outcome: Outcome, at: Timestamp) -> bool {
         self.common.record(outcome, at)
+    }
+
+    /// Takes the right to record the outcome, which is not known before the slot may be free; `None` when
+    /// one was recorded.
+    #[cfg(feature = "http")]
+    pub(crate) fn defer(&self) -> Option<Deferred<L, C>> {
+        if self.common.recorded.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let taken = self.common.taken.as_ref()?;
+        Some(Deferred {
+            shared: Arc::clone(&taken.shared),
+            sample: taken.sample()?,
+        })
     }
 
     /// When the slot was taken, on the limiter's clock.
@@ -81,7 +105,7 @@ impl<L: Law, C: Clock> Common<L, C> {
             return false;
         }
         if let Some(taken) = &self.taken {
-            taken.observe(outcome, at);
+            taken.observe(outcome, at, self.now());
         }
         true
     }
@@ -117,5 +141,22 @@ impl<L: Law, C: Clock> fmt::Debug for Hold<L, C> {
             .field("started", &self.started())
             .field("shares", &Arc::strong_count(&self.common))
             .finish_non_exhaustive()
+    }
+}
+
+/// The right to record the outcome of a slot, also when the slot is free.
+#[cfg(feature = "http")]
+#[derive(Debug)]
+pub(crate) struct Deferred<L: Law, C: Clock> {
+    shared: Arc<Shared<L, C>>,
+    sample: Sample,
+}
+
+#[cfg(feature = "http")]
+impl<L: Law, C: Clock> Deferred<L, C> {
+    /// Records how the work ended, as of `at` on the limiter's clock.
+    pub(crate) fn record(self, outcome: Outcome, at: Timestamp) {
+        let now = self.shared.clock.now();
+        self.shared.observe(self.sample, outcome, at, now);
     }
 }

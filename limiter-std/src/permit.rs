@@ -4,6 +4,8 @@ use crate::clock::{Clock, MonotonicClock};
 use crate::hold::Hold;
 use crate::shared::Shared;
 use core::fmt;
+#[cfg(feature = "http")]
+use limiter_core::Sample;
 use limiter_core::law::{Knee, Law};
 use limiter_core::{Outcome, Slot, Timestamp};
 use std::sync::Arc;
@@ -16,10 +18,15 @@ pub(crate) struct Taken<L: Law, C: Clock> {
 
 impl<L: Law, C: Clock> Taken<L, C> {
     #[inline]
-    pub(crate) fn observe(&self, outcome: Outcome, at: Timestamp) {
+    pub(crate) fn observe(&self, outcome: Outcome, ended: Timestamp, now: Timestamp) {
         if let Some(slot) = &self.slot {
-            self.shared.observe(slot, outcome, at);
+            self.shared.observe(slot.sample(), outcome, ended, now);
         }
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn sample(&self) -> Option<Sample> {
+        self.slot.as_ref().map(Slot::sample)
     }
 
     pub(crate) fn started(&self) -> Timestamp {
@@ -71,21 +78,27 @@ impl<L: Law, C: Clock> Permit<L, C> {
     #[inline]
     pub fn finish(mut self, outcome: Outcome) {
         let now = self.now();
-        self.record(outcome, now);
+        self.record_once(outcome, now, now);
     }
 
     /// Records how the work ended, as of `at` on the limiter's clock, and keeps the slot: for work whose
-    /// answer is there before everything is cleared away.
+    /// answer is there before everything is cleared away, or before it is known what it is worth.
     ///
     /// Counts once: returns `false`, and changes nothing, when an outcome was recorded before.
     pub fn record(&mut self, outcome: Outcome, at: Timestamp) -> bool {
+        let now = self.now();
+        self.record_once(outcome, at, now)
+    }
+
+    #[inline]
+    fn record_once(&mut self, outcome: Outcome, ended: Timestamp, now: Timestamp) -> bool {
         if self.recorded {
             return false;
         }
         // Before the law runs: if one of the user's panics, dropping must not run it again.
         self.recorded = true;
         if let Some(taken) = &self.taken {
-            taken.observe(outcome, at);
+            taken.observe(outcome, ended, now);
         }
         true
     }
@@ -98,7 +111,14 @@ impl<L: Law, C: Clock> Permit<L, C> {
     /// Shares the slot: it is freed when the last share is dropped.
     pub fn into_hold(mut self) -> Hold<L, C> {
         let recorded = core::mem::replace(&mut self.recorded, true);
-        Hold::new(self.taken.take(), recorded)
+        Hold::new(self.taken.take(), recorded, None)
+    }
+
+    /// As [`into_hold`](Permit::into_hold); every share of this slot is one of `outer`'s too.
+    #[cfg(feature = "http")]
+    pub(crate) fn into_hold_within(mut self, outer: Option<Hold<L, C>>) -> Hold<L, C> {
+        let recorded = core::mem::replace(&mut self.recorded, true);
+        Hold::new(self.taken.take(), recorded, outer)
     }
 
     /// When the slot was taken, on the limiter's clock. Time spent waiting for it is not included.
@@ -120,7 +140,7 @@ impl<L: Law, C: Clock> Drop for Permit<L, C> {
     fn drop(&mut self) {
         if !self.recorded {
             let now = self.now();
-            self.record(Outcome::Ignored, now);
+            self.record_once(Outcome::Ignored, now, now);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::sync::{AtomicU32, Ordering};
 use crate::wait::Waiters;
 use core::time::Duration;
 use limiter_core::law::{Law, WALL_SECONDS};
-use limiter_core::{Change, Limiter, Outcome, Rejected, Settled, Slot, Ticks, Timestamp};
+use limiter_core::{Change, Limiter, Outcome, Rejected, Sample, Settled, Slot, Ticks, Timestamp};
 
 /// How old the offset between the clock and UTC may become: clocks that are corrected by NTP drift
 /// apart by less than 500 ppm, which is 5 ms in this time; phases tolerate a hundred.
@@ -38,10 +38,17 @@ impl<L: Law, C: Clock> Shared<L, C> {
         self.core.admit_with(|| self.clock.now())
     }
 
-    /// Records what became of a slot, and does what follows from a change of the limit.
+    /// Records what became of work whose RTT ended at `ended`, and does what follows from a change of the
+    /// limit.
     #[inline]
-    pub(crate) fn observe(&self, slot: &Slot, outcome: Outcome, at: Timestamp) {
-        if let Some(change) = self.core.observe(slot, outcome, at) {
+    pub(crate) fn observe(
+        &self,
+        sample: Sample,
+        outcome: Outcome,
+        ended: Timestamp,
+        now: Timestamp,
+    ) {
+        if let Some(change) = self.core.observe_sample(sample, outcome, ended, now) {
             self.changed(change);
         }
     }

@@ -3,6 +3,7 @@
 use super::body::{ResponseBody, Rest};
 use super::{ClassifyError, ClassifyResponse, Verdict};
 use crate::clock::Clock;
+use crate::hold::Deferred;
 use crate::{Hold, Outcome, Timestamp};
 use ::http::Response;
 use ::http::header::HeaderMap;
@@ -48,13 +49,13 @@ where
                 self.hold.record(outcome, at);
                 None
             }
-            Verdict::AtTrailers => Some(self.classify),
+            Verdict::AtTrailers => self.hold.defer().map(|deferred| (deferred, self.classify)),
         };
-        let hold = self.hold;
-        let more = judge.is_some() || self.release_at == ReleaseAt::Body;
-        let rest = more.then(|| Pending { hold, at, judge });
+        let hold = Some(self.hold).filter(|_| self.release_at == ReleaseAt::Body);
+        let more = judge.is_some() || hold.is_some();
+        let rest = more.then(|| Pending { judge, at, hold });
         let body = match rest {
-            Some(rest) if body.is_end_stream() => {
+            Some(mut rest) if body.is_end_stream() => {
                 rest.ended(None);
                 ResponseBody::unwatched(body)
             }
@@ -79,13 +80,22 @@ where
     }
 }
 
-/// A slot that is kept while the body is read. All records after the first count for nothing.
+/// What ends with the body.
 struct Pending<K, L: Law, C: Clock> {
-    hold: Hold<L, C>,
+    /// Set when the trailers will tell the outcome.
+    judge: Option<(Deferred<L, C>, Arc<K>)>,
     /// When the head was there.
     at: Timestamp,
-    /// Set when the trailers will tell the outcome.
-    judge: Option<Arc<K>>,
+    /// Set when the slot is kept until the end.
+    hold: Option<Hold<L, C>>,
+}
+
+impl<K, L: Law, C: Clock> Pending<K, L, C> {
+    fn record(&mut self, judge: impl FnOnce(&K) -> Outcome) {
+        if let Some((deferred, classify)) = self.judge.take() {
+            deferred.record(judge(&classify), self.at);
+        }
+    }
 }
 
 impl<K, L, C> Rest for Pending<K, L, C>
@@ -94,20 +104,19 @@ where
     L: Law + Send + Sync,
     C: Clock,
 {
-    fn ended(&self, trailers: Option<&HeaderMap>) {
-        if let Some(judge) = &self.judge {
-            self.hold.record(judge.trailers(trailers), self.at);
-        }
+    fn ended(&mut self, trailers: Option<&HeaderMap>) {
+        self.record(|classify| classify.trailers(trailers));
     }
 
-    fn failed(&self) {
-        self.hold.record(Outcome::Failure, self.at);
+    fn failed(&mut self) {
+        self.record(|_| Outcome::Failure);
     }
 }
 
 impl<K, L: Law, C: Clock> Drop for Pending<K, L, C> {
     fn drop(&mut self) {
         // Of the head's age: how long a client listens to a stream before it leaves is no RTT.
-        self.hold.record(Outcome::Ignored, self.at);
+        self.record(|_| Outcome::Ignored);
+        self.hold = None;
     }
 }

@@ -10,10 +10,10 @@ use pin_project_lite::pin_project;
 /// What waits for the end of a body. Dropping it is the end too.
 pub(super) trait Rest: Send + Sync {
     /// The body came to its end, with or without trailers.
-    fn ended(&self, trailers: Option<&HeaderMap>);
+    fn ended(&mut self, trailers: Option<&HeaderMap>);
 
     /// The body failed.
-    fn failed(&self);
+    fn failed(&mut self);
 }
 
 pin_project! {
@@ -63,7 +63,7 @@ impl<B: Body> Body for ResponseBody<B> {
             return Poll::Ready(None);
         };
         let frame = ready!(inner.as_mut().poll_frame(context));
-        let Some(rest) = this.rest.as_ref() else {
+        let Some(rest) = this.rest.as_mut() else {
             return Poll::Ready(frame);
         };
         let over = match &frame {

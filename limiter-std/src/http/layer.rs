@@ -22,8 +22,8 @@ use tower_service::Service;
 ///
 /// Before the inner service is called, a share of the slot is put into the request's extensions, as a
 /// [`Hold`](crate::Hold) of the limiter's law and clock: work that outlives the response future, such as a
-/// blocking or spawned task, keeps its slot by keeping the hold. An outer layer's hold of the same type
-/// is replaced.
+/// blocking or spawned task, keeps its slot by keeping the hold. Where layers are nested, the inner one's
+/// hold of the same type takes the place of the outer one's, and keeps both slots.
 ///
 /// When the limiter is closed the service stays ready and refuses, for a server wants to answer.
 ///
@@ -154,7 +154,8 @@ where
     }
 
     fn begin(&self, permit: Permit<L, C>, request: &mut Request<Q>) -> Self::Guard {
-        let hold = permit.into_hold();
+        let outer = request.extensions_mut().remove();
+        let hold = permit.into_hold_within(outer);
         request.extensions_mut().insert(Hold::clone(&hold));
         Serving(Answer {
             hold,

@@ -36,8 +36,8 @@
 //! the request's extensions lives on.
 //!
 //! A gRPC response tells its status in the trailers, behind the body. Unless its head has the status
-//! already, the outcome is recorded when the trailers come, with the RTT of the head, and the slot is kept
-//! until then.
+//! already, the outcome is recorded when the trailers come, with the RTT of the head; the slot is free at
+//! the head or at the end all the same.
 //!
 //! # Cancellation
 //!

@@ -139,3 +139,49 @@ fn a_caller_reads_the_trailers_too() {
     });
     assert_eq!(taught, OVERLOADED);
 }
+
+#[test]
+fn a_stream_that_ends_long_after_its_head_belongs_to_the_window_of_its_end() {
+    let lab = Lab::usual(2);
+    let call = |lab: &Lab| {
+        let permit = lab.limiter.try_acquire().unwrap();
+        lab.clock.advance(ms(10));
+        permit.finish(limiter_std::Outcome::Success);
+    };
+    let body = Script::new();
+    let mut stream = respond(&lab, ReleaseAt::Head, ms(10), &body);
+    // A minute of other traffic, in windows of two RTTs.
+    for _ in 0..6_000 {
+        call(&lab);
+    }
+    let before = lab.windows().len();
+    body.push(Step::Trailers(status("0")));
+    assert!(frame(stream.body_mut()).is_some());
+    for _ in 0..100 {
+        call(&lab);
+    }
+    let windows = lab.windows().split_off(before);
+    assert_eq!(
+        windows.iter().map(|window| window.successes).sum::<u32>(),
+        101
+    );
+    for window in windows {
+        assert_eq!(window.rtt_mean.get(), 10_000_000);
+        assert!(window.elapsed.get() <= 31_000_000, "{window:?}");
+    }
+}
+
+#[test]
+fn a_stream_whose_slot_is_free_at_the_head_still_teaches_at_its_trailers() {
+    for (release_at, during) in [(ReleaseAt::Head, 0), (ReleaseAt::Body, 1)] {
+        let lab = Lab::new(1);
+        let body = Script::new();
+        let mut stream = respond(&lab, release_at, ms(10), &body);
+        assert_eq!(lab.inflight(), during);
+        assert_eq!(lab.taught().overloads, 0);
+        body.push(Step::Trailers(status("8")));
+        assert!(frame(stream.body_mut()).is_some());
+        assert_eq!(lab.inflight(), 0);
+        assert_eq!(lab.taught().overloads, 1);
+    }
+}

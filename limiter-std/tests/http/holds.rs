@@ -129,3 +129,20 @@ fn a_request_that_is_kept_by_the_inner_service_keeps_the_slot() {
     drop(kept);
     assert_eq!(lab.inflight(), 0);
 }
+
+#[test]
+fn the_hold_of_an_inner_layer_keeps_the_outer_slot_too() {
+    let (outer, inner) = (Lab::new(1), Lab::new(1));
+    let mut work = None;
+    let service = service_fn(|request: Request<()>| {
+        work = Some(share(&request));
+        std::future::ready(Ok::<_, Infallible>(Response::new(Script::empty())))
+    });
+    let service = LimiterLayer::new(inner.limiter.clone()).layer(service);
+    let mut service = LimiterLayer::new(outer.limiter.clone()).layer(service);
+    assert!(poll(pin!(service.call(Request::new(())))).is_ready());
+    drop(service);
+    assert_eq!((outer.inflight(), inner.inflight()), (1, 1));
+    drop(work);
+    assert_eq!((outer.inflight(), inner.inflight()), (0, 0));
+}
