@@ -8,6 +8,10 @@ mod baselines;
 mod drive;
 #[path = "laws/growth.rs"]
 mod growth;
+#[path = "laws/overloads.rs"]
+mod overloads;
+#[path = "laws/parameters.rs"]
+mod parameters;
 #[path = "laws/properties.rs"]
 mod properties;
 #[path = "laws/reference.rs"]

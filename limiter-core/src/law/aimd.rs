@@ -125,9 +125,9 @@ impl Law for Aimd {
     }
 }
 
-/// What overload leaves of `limit`: `keep` per mille of it, at least one slot less. While it doubled, at
-/// most half, for the last doubling was the one too many.
-pub(super) fn cut_by_loss(limit: u32, keep: u32, ramping: bool) -> u32 {
-    let keep = if ramping { keep.min(500) } else { keep };
-    limit.saturating_sub(1).min(per_mille(limit, keep))
+/// What overload leaves of `limit`: `keep` per mille of it, rounded down, so at least one slot less. While
+/// it doubled, at most half, for the last doubling was the one too many.
+pub(super) const fn cut_by_loss(limit: u32, keep: u32, ramping: bool) -> u32 {
+    let keep = if ramping && keep > 500 { 500 } else { keep };
+    per_mille(limit, keep)
 }

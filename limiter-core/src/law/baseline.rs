@@ -204,8 +204,10 @@ impl Baseline {
     fn drain(&mut self, due: bool, next: Next, decision: Decision, window: &Window) -> Decision {
         let low = low(window);
         let resume = decision.limit.clamp(window.min, window.max.max(window.min));
-        // A limit of 1 has no queue of its own.
-        if !due || (low >= resume && resume > 1 && !self.stale()) {
+        // Without lowering it a drain shows something only of a limit of 1, which has no queue of its own,
+        // and where all else fails.
+        let lowers = low < resume || (low == resume && (resume == 1 || self.stale()));
+        if !due || !lowers {
             return decision;
         }
         self.resume = resume;
