@@ -3,10 +3,10 @@
 use benches::lab::judge::{Court, Row};
 use benches::lab::laws::Contestant;
 use benches::lab::model::Model;
-use benches::lab::report::{summaries, table};
+use benches::lab::report::{Summary, summaries, table};
 use benches::lab::tournament::Draw;
 use benches::lab::trace::Trace;
-use benches::lab::{catalogue, laws, plot, tournament};
+use benches::lab::{catalogue, config, laws, plot, tournament, variants, verdict};
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,15 +16,19 @@ const HELP: &str = "\
 Measures every law against the best fixed limit of every model.
 
 usage: laws [options]
-  --model NAME    only models whose name contains NAME; may be repeated
-  --law NAME      only laws whose name contains NAME; may be repeated
+  --model NAME    only the model NAME, or those whose names contain it; may be repeated
+  --law NAME      only the law NAME, or those whose names contain it; may be repeated
   --seeds N       seeds 1 to N, 3 if not given
   --phases        a table for each phase, too
   --reported      also the models that have no target
+  --robust        the default law with its parameters halved and doubled, instead of all laws
+  --config FILE   the model of FILE, and its limiter as the law `yours`
   --no-plots      no pictures in target/laws, which show the runs with the first seed
   --json PATH     a flat object for each model, law, phase and seed
   --list          names of models and laws
 ";
+
+type Failure = Box<dyn std::error::Error>;
 
 #[derive(Debug, Default)]
 struct Options {
@@ -33,6 +37,8 @@ struct Options {
     seeds: u64,
     phases: bool,
     reported: bool,
+    robust: bool,
+    config: Option<PathBuf>,
     no_plots: bool,
     json: Option<PathBuf>,
     list: bool,
@@ -52,6 +58,8 @@ fn options() -> Result<Options, lexopt::Error> {
             Long("seeds") => options.seeds = arguments.value()?.parse()?,
             Long("phases") => options.phases = true,
             Long("reported") => options.reported = true,
+            Long("robust") => options.robust = true,
+            Long("config") => options.config = Some(arguments.value()?.into()),
             Long("no-plots") => options.no_plots = true,
             Long("json") => options.json = Some(arguments.value()?.into()),
             Long("list") => options.list = true,
@@ -75,30 +83,100 @@ fn main() -> ExitCode {
     }
 }
 
-fn chosen(name: &str, wanted: &[String]) -> bool {
-    wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()))
+/// Keeps those that are wanted: by their whole name, or by a part where no whole name is meant.
+fn choose<T>(
+    all: &mut Vec<T>,
+    name: impl Fn(&T) -> &str,
+    wanted: &[String],
+) -> Result<(), Failure> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let mut keep = vec![false; all.len()];
+    for part in wanted {
+        let exact = all.iter().any(|one| name(one) == part);
+        let mut found = false;
+        for (keep, one) in keep.iter_mut().zip(&*all) {
+            let is = if exact {
+                name(one) == part
+            } else {
+                name(one).contains(part.as_str())
+            };
+            *keep |= is;
+            found |= is;
+        }
+        if !found {
+            return Err(format!("nothing has {part} in its name; --list shows all names").into());
+        }
+    }
+    let mut keep = keep.into_iter();
+    all.retain(|_| keep.next().unwrap_or(false));
+    Ok(())
 }
 
-fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
+/// The models and laws that the options ask for.
+fn field(options: &Options) -> Result<(Vec<Model>, Vec<Contestant>), Failure> {
+    let mut models = catalogue::judged();
+    if options.reported || options.list || !options.models.is_empty() {
+        models.extend(catalogue::reported());
+    }
+    choose(&mut models, |model| &model.name, &options.models)?;
+    let mut laws = if options.robust {
+        variants::all()?
+    } else {
+        laws::all()
+    };
+    choose(&mut laws, |law| &law.name, &options.laws)?;
+    if let Some(path) = &options.config {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let configured =
+            config::read(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        models = vec![configured.model];
+        laws.splice(0..0, configured.law);
+    }
+    Ok((models, laws))
+}
+
+fn run(options: &Options) -> Result<(), Failure> {
     if options.help {
         print!("{HELP}");
         return Ok(());
     }
-    let mut models = catalogue::judged();
-    if options.reported || !options.models.is_empty() {
-        models.extend(catalogue::reported());
-    }
-    models.retain(|model| chosen(&model.name, &options.models));
-    let mut laws = laws::all();
-    laws.retain(|law| chosen(&law.name, &options.laws));
+    let (models, laws) = field(options)?;
     if options.list {
         list(&models, &laws);
         return Ok(());
     }
-    if models.is_empty() || laws.is_empty() {
-        return Err("nothing has that name; --list shows them".into());
-    }
     let seeds: Vec<u64> = (1..=options.seeds.max(1)).collect();
+    let rows = play(&models, &laws, &seeds, options)?;
+    print_head(seeds.len());
+    for model in &models {
+        print_model(model, &rows, options.phases);
+    }
+    if options.robust {
+        println!("\nThe least share of the best goodput, median over seeds:");
+        for line in verdict::least_goodput(&models, &rows) {
+            println!("  {line}");
+        }
+    } else {
+        print_beaten(&models, &rows);
+    }
+    if let Some(path) = &options.json {
+        std::fs::write(path, serde_json::to_string_pretty(&rows)?)?;
+    }
+    Ok(())
+}
+
+fn play(
+    models: &[Model],
+    laws: &[Contestant],
+    seeds: &[u64],
+    options: &Options,
+) -> Result<Vec<Row>, Failure> {
+    if options.no_plots || options.robust {
+        return Ok(tournament::run(models, laws, seeds, None));
+    }
     let folder = plot_folder();
     std::fs::create_dir_all(&folder)?;
     let failed = Mutex::new(None);
@@ -110,24 +188,11 @@ fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
         }
     };
     let draw: &Draw<'_> = &draw;
-    let rows = tournament::run(&models, &laws, &seeds, (!options.no_plots).then_some(draw));
-    if let Ok(Some(error)) = failed.into_inner() {
-        return Err(format!("plots in {}: {error}", folder.display()).into());
+    let rows = tournament::run(models, laws, seeds, Some(draw));
+    match failed.into_inner() {
+        Ok(Some(error)) => Err(format!("plots in {}: {error}", folder.display()).into()),
+        _ => Ok(rows),
     }
-    println!(
-        "goodput: share of the best fixed limit's. p99: against the smallest fixed limit with 97 % of it."
-    );
-    println!(
-        "settle: worst step; ! never, in some run. Each is the worst phase, as median / worst seed of {}.",
-        seeds.len()
-    );
-    for model in &models {
-        print_model(model, &rows, options.phases);
-    }
-    if let Some(path) = &options.json {
-        std::fs::write(path, serde_json::to_string_pretty(&rows)?)?;
-    }
-    Ok(())
 }
 
 /// `laws` in the target folder.
@@ -146,18 +211,52 @@ fn list(models: &[Model], laws: &[Contestant]) {
     }
 }
 
+fn print_head(seeds: usize) {
+    println!("Each figure is the worst phase's, as median / worst of {seeds} seeds.");
+    println!("  goodput   share of the best fixed limit's, once settled");
+    println!(
+        "  p99       against the smallest fixed limit with 97 % of that goodput, once settled"
+    );
+    println!("  settling  time after a step over what is allowed; ! never, in some run");
+    println!("  misses    what a default law has to reach and this one does not, by the medians");
+}
+
 fn print_model(model: &Model, rows: &[Row], phases: bool) {
     println!("\n{}: {}", model.name, model.about);
     for line in model.parameters() {
         println!("  {line}");
     }
     let own = rows.iter().filter(|row| row.model == model.name);
-    print!("{}", table(&summaries(own.clone())));
+    let misses = |summary: &Summary| {
+        let of_law = own.clone().filter(|row| row.law == summary.law);
+        verdict::misses(model, summary, of_law).join(" ")
+    };
+    print!("{}", table(&summaries(own.clone()), misses));
     if phases && model.phases.len() > 1 {
         for phase in &model.phases {
-            println!("  - {}", phase.name);
             let of_phase = own.clone().filter(|row| row.phase == phase.name);
-            print!("{}", table(&summaries(of_phase)));
+            let limits = of_phase
+                .clone()
+                .next()
+                .map(|row| (row.oracle_lean, row.oracle_best));
+            let (lean, best) = limits.unwrap_or_default();
+            println!("  - {}, best fixed limits {lean} to {best}", phase.name);
+            print!("{}", table(&summaries(of_phase), |_| String::new()));
         }
+    }
+}
+
+fn print_beaten(models: &[Model], rows: &[Row]) {
+    let lines = verdict::beaten(models, rows);
+    if rows.iter().any(|row| row.default) {
+        println!(
+            "\nThe default law is beaten by more than 2 % of goodput at an equal or better p99"
+        );
+        if lines.is_empty() {
+            println!("  nowhere");
+        }
+    }
+    for line in lines {
+        println!("  {line}");
     }
 }

@@ -26,8 +26,14 @@ pub fn judged() -> Vec<Model> {
     let mut models = alone();
     models.extend(troubled());
     models.extend(many_clients());
+    for model in &mut models {
+        model.noisy = NOISY.contains(&model.name.as_str());
+    }
     models
 }
+
+/// Models in which a few requests decide about much.
+const NOISY: [&str; 4] = ["bursts", "heavy-tail", "single-slot", "mix"];
 
 /// One caller in front of a server that does its work.
 fn alone() -> Vec<Model> {
@@ -374,9 +380,7 @@ mod tests {
     #[test]
     fn load_is_three_times_capacity_where_nothing_else_is_said() {
         for model in judged() {
-            let capacity = |phase: &Phase| f64::from(phase.slots) * 1_000.0 / phase.service_ms;
-            let first = &model.phases[0];
-            let ratio = first.rate / capacity(first);
+            let ratio = model.phases[0].utilisation();
             let said = ["underload", "spike", "warming", "large", "slow-few"];
             if !said.contains(&model.name.as_str()) && !model.name.starts_with("stray") {
                 assert!((2.99..3.01).contains(&ratio), "{}: {ratio}", model.name);

@@ -8,15 +8,19 @@
 //! callers           limiters with requests that are out
 //! world             the event loop that joins them; trace is what it leaves behind
 //! model catalogue   what is simulated, as data
+//! config            a model and a limiter from a file
 //! oracle            the best a fixed limit can do
 //! measure judge     figures of a run, and a run held against the oracle
 //! tournament        everything, on all processors
+//! verdict           what is asked of a law, and who is better
 //! report plot       tables and pictures
+//! variants          the default law with its parameters halved and doubled
 //! ```
 
 pub mod arrivals;
 pub mod callers;
 pub mod catalogue;
+pub mod config;
 pub mod gate;
 pub mod judge;
 pub mod laws;
@@ -31,4 +35,6 @@ pub mod report;
 pub mod server;
 pub mod tournament;
 pub mod trace;
+pub mod variants;
+pub mod verdict;
 pub mod world;

@@ -27,6 +27,8 @@ pub struct Model {
     pub backlog: u32,
     /// The server has a limiter of its own, of the default law.
     pub guarded: bool,
+    /// So noisy that a law may lose a little more.
+    pub noisy: bool,
 }
 
 /// What the server and the load are like for a while. What has an `_end` moves there evenly.
@@ -129,6 +131,7 @@ impl Default for Model {
             cancel_ms: None,
             backlog: 10_000,
             guarded: false,
+            noisy: false,
         }
     }
 }
@@ -182,6 +185,11 @@ impl Phase {
             Some(ms) => millis(ms),
             None => (40 * rtt).max(10 * SECOND),
         }
+    }
+
+    /// What it is asked for over what it can do.
+    pub fn utilisation(&self) -> f64 {
+        self.rate * self.service_ms / 1e3 / f64::from(self.slots.max(1))
     }
 
     /// Whether the server and the load are the same as in `other`, and stay so.

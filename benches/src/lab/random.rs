@@ -37,7 +37,11 @@ pub fn exponential(random: &mut Random) -> f64 {
 
 /// How a time is spread around its mean.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
 pub enum Shape {
     /// Always the mean.
     Exact,

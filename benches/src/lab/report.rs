@@ -28,10 +28,8 @@ pub struct Summary {
     pub goodput: Option<Spread>,
     /// p99 against the oracle's.
     pub p99: Option<Spread>,
-    /// Time to settle in s.
+    /// Time to settle over what is allowed.
     pub settle: Option<Spread>,
-    /// The longest bound for it.
-    pub bound: Option<f64>,
     /// In some phase with some seed it never settled.
     pub unsettled: bool,
     /// Largest over smallest share.
@@ -61,11 +59,9 @@ pub fn summaries<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Vec<Summary
                 p99: over(Worse::More, |row| {
                     row.p99_ratio.or(row.goodput_share.map(|_| f64::INFINITY))
                 }),
-                settle: over(Worse::More, |row| row.settle_s),
-                bound: own
-                    .clone()
-                    .filter_map(|row| row.settle_bound_s)
-                    .reduce(f64::max),
+                settle: over(Worse::More, |row| {
+                    Some(row.settle_s? / row.settle_bound_s?.max(f64::MIN_POSITIVE))
+                }),
                 unsettled: own.clone().any(|row| row.settled == Some(false)),
                 spread: over(Worse::More, |row| row.share_spread),
                 refused: over(Worse::More, |row| Some(row.refused_share)),
@@ -104,8 +100,8 @@ fn spread<'a>(
     Some(Spread { median, worst })
 }
 
-/// The lines of a table of summaries.
-pub fn table(summaries: &[Summary]) -> String {
+/// The lines of a table of summaries. `remarks` stand at the end of each line.
+pub fn table(summaries: &[Summary], remarks: impl Fn(&Summary) -> String) -> String {
     let mut out = String::new();
     let many = summaries.iter().any(|one| one.spread.is_some());
     let strange = summaries.iter().any(|one| one.strangers.is_some());
@@ -114,15 +110,17 @@ pub fn table(summaries: &[Summary]) -> String {
             // Writing into a string cannot fail.
             let _ = match index {
                 0 => write!(out, "  {cell:<22}"),
+                _ if index + 1 == cells.len() => write!(out, "  {cell}"),
                 _ => write!(out, " {cell:>15}"),
             };
         }
         out.push('\n');
     };
-    let head = ["law", "goodput", "p99", "settle s", "(bound)", "refused %"]
+    let head = ["law", "goodput", "p99", "settling", "refused %"]
         .into_iter()
         .chain(many.then_some("share spread"))
-        .chain(strange.then_some("strangers"));
+        .chain(strange.then_some("strangers"))
+        .chain(["misses"]);
     line(&head.map(str::to_owned).collect::<Vec<_>>());
     for one in summaries {
         let mut cells = vec![
@@ -130,11 +128,11 @@ pub fn table(summaries: &[Summary]) -> String {
             cell(one.goodput, 3, 1.0),
             cell(one.p99, 2, 1.0),
             cell(one.settle, 2, 1.0) + if one.unsettled { "!" } else { "" },
-            one.bound.map_or_else(String::new, |s| format!("({s:.2})")),
             cell(one.refused, 2, 100.0),
         ];
         cells.extend(many.then(|| cell(one.spread, 2, 1.0)));
         cells.extend(strange.then(|| cell(one.strangers, 2, 1.0)));
+        cells.push(remarks(one));
         line(&cells);
     }
     out
