@@ -124,13 +124,13 @@ impl State {
             return Reason::HeldNotLimited;
         }
         self.choose_period(window);
-        let phase = Phase::of(window);
         match self.mode {
-            Mode::Ramp => self.ramp(phase),
-            Mode::Descend => self.descend(phase),
+            Mode::Ramp => self.ramp(Phase::of_search(window)),
+            Mode::Descend => self.descend(Phase::of_search(window)),
             Mode::Track => {
+                let phase = Phase::of(window);
                 if self.changed(phase) {
-                    self.start_descent(phase)
+                    self.start_descent(Phase::of_search(window))
                 } else {
                     self.compare(law, phase, window)
                 }

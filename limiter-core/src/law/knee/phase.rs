@@ -12,21 +12,30 @@ const LONGEST: u32 = 1;
 pub(super) const FIRST: u32 = 4;
 const SHORTEST_ALONE: u32 = 6;
 
+/// A step of a search is judged by at least so many successes: with service times that vary by their mean,
+/// the difference of two throughputs is then known to a fifth.
+const SEARCH_SAMPLES: u32 = 48;
+
+/// Below this middle (Q8) the two limits are neighbours.
+const SMALL: u32 = 5 * 256;
+
 impl State {
     /// A period of 5 to 14 round trips, by powers of two.
     pub(super) fn choose_period(&mut self, window: &Window) {
         let rtt = window.rtt_mean.get();
-        let period = (u64::from(window.rate.get()) * 8) >> self.exponent;
         let shortest = if window.wall.is_some() {
             FIRST
         } else {
             SHORTEST_ALONE
         };
-        if period < rtt.saturating_mul(5) && self.exponent > LONGEST {
+        let before = self.exponent;
+        while period(window, self.exponent) < rtt.saturating_mul(5) && self.exponent > LONGEST {
             self.exponent -= 1;
-            self.have &= self.mode != Mode::Track;
-        } else if period > rtt.saturating_mul(14) && self.exponent < shortest {
+        }
+        while period(window, self.exponent) > rtt.saturating_mul(14) && self.exponent < shortest {
             self.exponent += 1;
+        }
+        if self.exponent != before {
             self.have &= self.mode != Mode::Track;
         }
     }
@@ -34,16 +43,19 @@ impl State {
     /// The limit and the length of the next phase.
     pub(super) fn next_phase(&mut self, law: &Knee, window: &Window, reason: Reason) -> Decision {
         let rtt = window.rtt_mean.get();
-        if self.mode == Mode::Ramp && self.knee_rtt == 0 {
+        let period = period(window, self.exponent);
+        let cold = self.mode == Mode::Ramp && self.knee_rtt == 0;
+        let searching = self.mode != Mode::Track;
+        if cold || searching && period < rtt.saturating_mul(5) {
+            // At the service's own pace: nobody is in step yet, or no phase is long enough.
             let limit = self.middle >> 8;
             return Decision::new(limit, reason).then(Next {
                 settle: Ticks::new(rtt),
                 length: Ticks::new(rtt.saturating_mul(2)),
-                samples: limit.max(window.min_samples * 3),
+                samples: limit.max(SEARCH_SAMPLES),
             });
         }
         let hz = window.rate.get();
-        let period = (u64::from(hz) * 8) >> self.exponent;
         let (settle, length) = match window.wall {
             None => {
                 self.high = !self.high;
@@ -62,21 +74,30 @@ impl State {
                 }
             }
         };
-        let least = if self.middle < 5 * 256 { 128 } else { 256 };
-        let spread = scale_per_mille(self.middle, law.spread_per_mille).max(least);
-        let limit = if self.mode != Mode::Track {
+        let limit = if searching {
             self.middle >> 8
-        } else if self.high {
-            (self.middle.saturating_add(spread) >> 8).max((self.middle >> 8) + 1)
+        } else if self.middle < SMALL {
+            // Neighbours: anything wider would leave out the limit that the middle stands for.
+            (self.middle >> 8) + u32::from(self.high)
         } else {
-            (self.middle.saturating_sub(spread) >> 8).max(1)
+            let spread = scale_per_mille(self.middle, law.spread_per_mille).max(256);
+            if self.high {
+                self.middle.saturating_add(spread) >> 8
+            } else {
+                (self.middle - spread) >> 8
+            }
         };
         Decision::new(limit, reason).then(Next {
             settle: Ticks::new(settle),
             length: Ticks::new(length),
-            samples: 0,
+            samples: if searching { SEARCH_SAMPLES } else { 0 },
         })
     }
+}
+
+/// The length of a phase in ticks.
+fn period(window: &Window, exponent: u32) -> u64 {
+    (u64::from(window.rate.get()) * 8) >> exponent
 }
 
 /// The index of the phase that `wall` is in, and the ticks left of it.

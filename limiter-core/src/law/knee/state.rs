@@ -12,6 +12,15 @@ pub(super) struct Phase {
 }
 
 impl Phase {
+    /// A phase of a search: the limit stands for what was in flight, for the step is too large, and too
+    /// recent, for an average over permits that were admitted before it.
+    pub(super) fn of_search(window: &Window) -> Self {
+        Self {
+            inflight: log2_q16(u64::from(window.limit) << 8),
+            ..Self::of(window)
+        }
+    }
+
     pub(super) fn of(window: &Window) -> Self {
         Self {
             rate: log2_q16(window.successes.into()) - log2_q16(window.elapsed.get().max(1)),

@@ -64,7 +64,11 @@ impl State {
         self.sxx = forget_and_add(self.sxx, grown, grown, weight_q8);
         let elasticity = (self.sxy.saturating_mul(16) / (self.sxx / 16).max(1)).clamp(-256, 307);
         let flat = elasticity < FLAT && raw < 2 * FLAT;
-        self.flat = if flat { self.flat + 1 } else { 0 };
+        self.flat = if flat {
+            self.flat + 1
+        } else {
+            self.flat.saturating_sub(1)
+        };
         if self.flat >= FLAT_PAIRS {
             return self.start_descent(low);
         }
