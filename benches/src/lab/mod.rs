@@ -6,7 +6,7 @@
 //! server            slots, a queue, and what can be wrong with them
 //! gate peers laws   limiters: ours, the oracle's, those of others; by name
 //! callers           limiters with requests that are out
-//! world             the event loop that joins them; trace is what it leaves behind
+//! stage world       where a run is; the event loop that joins all; trace is what it leaves behind
 //! model catalogue   what is simulated, as data
 //! config            a model and a limiter from a file
 //! oracle            the best a fixed limit can do
@@ -21,6 +21,7 @@ pub mod arrivals;
 pub mod callers;
 pub mod catalogue;
 pub mod config;
+mod describe;
 pub mod gate;
 pub mod judge;
 pub mod laws;
@@ -33,6 +34,7 @@ pub mod queue;
 pub mod random;
 pub mod report;
 pub mod server;
+pub mod stage;
 pub mod tournament;
 pub mod trace;
 pub mod variants;

@@ -262,46 +262,4 @@ impl Model {
             })
             .collect()
     }
-
-    /// Its parameters in a line per phase.
-    pub fn parameters(&self) -> Vec<String> {
-        self.phases.iter().map(|phase| self.line(phase)).collect()
-    }
-
-    fn line(&self, phase: &Phase) -> String {
-        use std::fmt::Write;
-        let mut line = format!(
-            "{}: {} s, {}/s, {} slots of {} ms {:?}",
-            phase.name, phase.seconds, phase.rate, phase.slots, phase.service_ms, phase.shape
-        );
-        let mut add = |text: std::fmt::Arguments<'_>| {
-            // Writing into a string cannot fail.
-            let _ = line.write_fmt(text);
-        };
-        if let Some(slots) = phase.slots_end {
-            add(format_args!(", to {slots} slots"));
-        }
-        if let Some(ms) = phase.service_end_ms {
-            add(format_args!(", to {ms} ms"));
-        }
-        if phase.delay_ms > 0.0 {
-            add(format_args!(", delay {} ms", phase.delay_ms));
-        }
-        if phase.contention > 0.0 {
-            add(format_args!(", contention {}", phase.contention));
-        }
-        if let Some(at) = phase.refuse_at {
-            add(format_args!(", refuses at {at}"));
-        }
-        if phase.stray > 0.0 {
-            add(format_args!(", {} % stray errors", phase.stray * 100.0));
-        }
-        if let Some((every, length)) = phase.pauses_ms {
-            add(format_args!(", stands still {length} of {every} ms"));
-        }
-        if phase.silent {
-            add(format_args!(", silent"));
-        }
-        line
-    }
 }

@@ -3,18 +3,17 @@
 use super::arrivals::Arrivals;
 use super::callers::{Caller, Patience, Requests, sum};
 use super::gate::{Clock, Gate, Shipped};
-use super::model::{Model, Phase};
+use super::model::Model;
 use super::queue::{EventQueue, MILLI, NEVER, millis, seconds};
 use super::random::{Shape, of_request, uniform};
 use super::server::{Offer, Server};
+use super::stage::Stage;
 use super::trace::{Asked, End, Ended, Gauges, Trace};
 use limiter_core::law::Knee;
 use limiter_core::{Config, Outcome, TickRate};
 
 /// How long a refusal takes to come back.
 const REFUSAL: u64 = MILLI / 2;
-/// How often a server that changes evenly is changed.
-const MOVE: u64 = 100 * MILLI;
 
 /// Purposes of a request's own random numbers; the server has 1.
 const CALLER: u64 = 0;
@@ -72,11 +71,7 @@ pub fn run<G: Gate>(
 }
 
 struct World<'a, G: Gate> {
-    model: &'a Model,
-    phase: usize,
-    phase_start: u64,
-    phase_end: u64,
-    next_change: u64,
+    stage: Stage<'a>,
     queue: EventQueue<Event>,
     server: Server,
     guard: Option<Shipped<Knee>>,
@@ -100,16 +95,12 @@ impl<'a, G: Gate> World<'a, G> {
             Some(ms) if ms < model.deadline_ms => (ms, Outcome::Ignored),
             _ => (model.deadline_ms, Outcome::Overload),
         };
-        let (phase, phase_end) = model.phase_at(span.from);
+        let stage = Stage::at(model, span.from);
         let config = Config::new(Knee::new(), TickRate::NANOS);
-        let mut world = Self {
-            model,
-            phase,
-            phase_start: span.from,
-            phase_end,
-            next_change: NEVER,
+        Self {
+            stage,
             queue: EventQueue::with_capacity(4096),
-            server: Server::new(model.phases[phase].condition(0.0), model.backlog),
+            server: Server::new(stage.phase().condition(0.0), model.backlog),
             // The default configuration is right.
             guard: model
                 .guarded
@@ -119,13 +110,7 @@ impl<'a, G: Gate> World<'a, G> {
             requests: Requests::default(),
             patience: Patience::new(millis(length)),
             gave_up,
-        };
-        world.plan_change(span.from);
-        world
-    }
-
-    fn phase(&self) -> &'a Phase {
-        &self.model.phases[self.phase]
+        }
     }
 
     fn run(&mut self, mut arrivals: Arrivals, span: Span, trace: &mut Trace) {
@@ -137,7 +122,10 @@ impl<'a, G: Gate> World<'a, G> {
             let arrival = arrivals.next_at();
             let event = self.queue.next_at();
             let patience = self.patience.next_at();
-            let now = arrival.min(event).min(patience).min(self.next_change);
+            let now = arrival
+                .min(event)
+                .min(patience)
+                .min(self.stage.next_change());
             while next_gauges <= now && next_gauges < span.to {
                 trace.gauges.push(self.gauges(next_gauges));
                 next_gauges += span.gauges_every;
@@ -146,7 +134,7 @@ impl<'a, G: Gate> World<'a, G> {
                 return;
             }
             // A change comes before what happens at the same time, an answer before giving up.
-            if now == self.next_change {
+            if now == self.stage.next_change() {
                 self.change(now);
             } else if now == event {
                 match self.queue.pop() {
@@ -158,7 +146,7 @@ impl<'a, G: Gate> World<'a, G> {
                 self.give_up(now, trace);
             } else {
                 let mark = arrivals.take();
-                self.arrive(mark, now, &mut trace.asked[self.phase]);
+                self.arrive(mark, now, &mut trace.asked[self.stage.index()]);
             }
         }
     }
@@ -179,7 +167,7 @@ impl<'a, G: Gate> World<'a, G> {
         };
         let id = self.requests.add(index as u32, now, mark, token);
         self.patience.begin(&self.requests, id, now);
-        let stray = self.phase().stray;
+        let stray = self.stage.phase().stray;
         if stray > 0.0 && uniform(&mut of_request(mark, STRAY)) < stray {
             self.queue.push(now + REFUSAL, Event::Answer(id, false));
             return;
@@ -213,7 +201,7 @@ impl<'a, G: Gate> World<'a, G> {
         self.server.finish();
         self.leave_guard(id, Outcome::Success, now);
         self.start_waiting(now);
-        let phase = self.phase();
+        let phase = self.stage.phase();
         let request = self.requests.get(id);
         let mut back = now + self.callers[request.caller as usize].distance;
         if phase.delay_ms > 0.0 {
@@ -221,7 +209,7 @@ impl<'a, G: Gate> World<'a, G> {
             back += millis(phase.delay_ms * shape.draw(&mut of_request(request.mark, DELAY)));
         }
         if phase.silent {
-            back = back.max(self.phase_end);
+            back = back.max(self.stage.end());
         }
         if back == now {
             self.answer(id, true, now, trace);
@@ -267,27 +255,8 @@ impl<'a, G: Gate> World<'a, G> {
     }
 
     fn change(&mut self, now: u64) {
-        if now >= self.phase_end && self.phase + 1 < self.model.phases.len() {
-            self.phase += 1;
-            self.phase_start = self.phase_end;
-            self.phase_end += seconds(self.phase().seconds);
-        }
-        let length = (self.phase_end - self.phase_start) as f64;
-        let passed = (now - self.phase_start) as f64 / length;
-        self.server.change(self.phase().condition(passed.min(1.0)));
+        self.server.change(self.stage.change(now));
         self.start_waiting(now);
-        self.plan_change(now);
-    }
-
-    fn plan_change(&mut self, now: u64) {
-        self.next_change = if self.phase().moves() {
-            self.phase_end.min(now + MOVE)
-        } else {
-            self.phase_end
-        };
-        if self.next_change <= now {
-            self.next_change = NEVER;
-        }
     }
 
     fn gauges(&self, at: u64) -> Gauges {
