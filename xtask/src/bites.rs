@@ -1,15 +1,15 @@
 //! Shows that the loom models bite: each seeded fault, put into a copy of the tree, is reported.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use wait_timeout::ChildExt;
 
 use crate::command::capture;
-use crate::loom::{self, Width};
+use crate::loom;
+use crate::models::{self, Build, End};
 use crate::mutation::{self, Mutation};
 use crate::project::Project;
 
@@ -29,12 +29,12 @@ pub(crate) fn run(project: &Project) -> Result<()> {
 
     let copy = project.copy_at(project.build_folder("loom-bites"));
     synchronise(project, &copy)?;
-    without_faults(&copy, &mutations)?;
+    let targets = without_faults(&copy, &mutations)?;
 
     let mut missed = 0;
-    for mutation in &mutations {
+    for (mutation, target) in mutations.iter().zip(targets) {
         let start = Instant::now();
-        let verdict = try_one(&copy, mutation)?;
+        let verdict = try_one(&copy, mutation, target)?;
         let (word, reason) = match &verdict {
             Verdict::Caught(report) => ("caught", report),
             Verdict::Missed(reason) => ("MISSED", reason),
@@ -122,35 +122,51 @@ fn remove_others(folder: &Path, wanted: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that each model passes without a fault: one that fails anyway would catch everything.
-fn without_faults(copy: &Project, mutations: &[Mutation]) -> Result<()> {
-    let mut done: Vec<(&str, &str, Width)> = Vec::new();
+/// What makes `cargo test` build a model and no other program.
+type Target = &'static [&'static str];
+
+/// Checks that each mutation's model passes without a fault, since one that fails anyway would catch
+/// everything, and finds out where it is.
+fn without_faults(copy: &Project, mutations: &[Mutation]) -> Result<Vec<Target>> {
+    let mut targets: Vec<Target> = Vec::new();
     for mutation in mutations {
-        let key = (
-            mutation.library.as_str(),
-            mutation.model.as_str(),
-            mutation.width,
-        );
-        if done.contains(&key) {
-            continue;
-        }
-        done.push(key);
-        let (library, model, width) = key;
-        let Build::Done(programs) = build(copy, library, width)? else {
-            bail!("the models of {library} do not compile ({width:?})");
-        };
-        let end = execute(copy, &programs, mutation)?;
-        if models_run(&end.output) == 0 {
-            bail!("{library} has no model `{model}`");
-        }
+        let known = mutations[..targets.len()].iter().position(|other| {
+            (&other.library, &other.model, other.width)
+                == (&mutation.library, &mutation.model, mutation.width)
+        });
+        targets.push(match known {
+            Some(known) => targets[known],
+            None => target_of(copy, mutation)?,
+        });
+    }
+    Ok(targets)
+}
+
+fn target_of(copy: &Project, mutation: &Mutation) -> Result<Target> {
+    let (library, model) = (&mutation.library, &mutation.model);
+    let all = loom::targets(library).unwrap_or_default();
+    let programs = match models::build(copy, library, mutation.width, all)? {
+        Build::Done(programs) => programs,
+        Build::DoesNotCompile(why) => bail!("the models of {library} do not compile:\n{why}"),
+    };
+    let mut found = Vec::new();
+    for program in programs {
+        let end = models::execute(copy, library, &program.path, model, mutation.limit)?;
         if end.success != Some(true) {
             bail!(
                 "{library} `{model}` fails without any fault:\n{}",
                 end.output
             );
         }
+        if end.models() > 0 {
+            found.push(program.target);
+        }
     }
-    Ok(())
+    match found[..] {
+        [target] => Ok(target),
+        [] => bail!("{library} has no model `{model}`"),
+        _ => bail!("{library} has `{model}` in several programs; name one model"),
+    }
 }
 
 /// What became of a seeded fault.
@@ -160,96 +176,32 @@ enum Verdict {
     Missed(String),
 }
 
-fn try_one(copy: &Project, mutation: &Mutation) -> Result<Verdict> {
+fn try_one(copy: &Project, mutation: &Mutation, target: Target) -> Result<Verdict> {
     let file = copy.root.join(&mutation.file);
     let source = fs::read_to_string(&file)?;
     fs::write(&file, mutation.apply(&source)?)?;
-    let verdict = match build(copy, &mutation.library, mutation.width) {
-        Ok(Build::Done(programs)) => {
-            execute(copy, &programs, mutation).map(|end| judge(&end, mutation))
-        }
-        Ok(Build::DoesNotCompile(why)) => {
-            Ok(Verdict::Missed(format!("it does not compile:\n{why}")))
-        }
-        Err(error) => Err(error),
-    };
+    let verdict = with_fault(copy, mutation, target);
     fs::write(&file, source)?;
     verdict
 }
 
-enum Build {
-    Done(Vec<PathBuf>),
-    DoesNotCompile(String),
-}
-
-/// Builds the models by themselves, so that a fault that does not compile is not taken for a report.
-fn build(copy: &Project, library: &str, width: Width) -> Result<Build> {
-    let targets = loom::targets(library).unwrap_or_default();
-    let mut command = loom::test(copy, library, width, targets);
-    command.args(["--no-run", "--message-format", "json-render-diagnostics"]);
-    let built = capture(&mut command)?;
-    if !built.status.success() {
-        return Ok(Build::DoesNotCompile(built.stderr));
-    }
-    let programs = programs_of(&built.stdout);
-    if programs.is_empty() {
-        bail!("cargo did not say where it built the models");
-    }
-    Ok(Build::Done(programs))
-}
-
-/// The programs among cargo's messages.
-fn programs_of(messages: &str) -> Vec<PathBuf> {
-    messages
-        .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .collect()
-}
-
-/// How a run of a model ended.
-struct End {
-    /// Nothing when it was stopped because its time was over.
-    success: Option<bool>,
-    output: String,
-}
-
-/// Runs a mutation's model: the programs in turn until one does not succeed.
-fn execute(copy: &Project, programs: &[PathBuf], mutation: &Mutation) -> Result<End> {
-    let log = copy.root.with_extension("log");
-    let mut output = String::new();
-    let mut success = Some(true);
-    for program in programs {
-        let out = File::create(&log)?;
-        let mut child = Command::new(program)
-            // Not captured by the test harness: a panic that aborts would take its report with it.
-            .args([mutation.model.as_str(), "--nocapture"])
-            .current_dir(copy.root.join(&mutation.library))
-            .env("RUST_BACKTRACE", "0")
-            .stdin(Stdio::null())
-            .stdout(out.try_clone()?)
-            .stderr(out)
-            .spawn()
-            .with_context(|| format!("cannot start {}", program.display()))?;
-        let status = child.wait_timeout(mutation.limit)?;
-        if status.is_none() {
-            child.kill()?;
-            child.wait()?;
-        }
-        success = status.map(|status| status.success());
-        output.push_str(&String::from_utf8_lossy(&fs::read(&log)?));
-        if success != Some(true) {
-            break;
+fn with_fault(copy: &Project, mutation: &Mutation, target: Target) -> Result<Verdict> {
+    let Mutation { library, model, .. } = mutation;
+    match models::build(copy, library, mutation.width, target)? {
+        Build::DoesNotCompile(why) => Ok(Verdict::Missed(format!("it does not compile:\n{why}"))),
+        Build::Done(programs) => {
+            let program = programs.first().context("nothing was built")?;
+            let end = models::execute(copy, library, &program.path, model, mutation.limit)?;
+            Ok(judge(&end, mutation))
         }
     }
-    Ok(End { success, output })
 }
 
 /// Only a panic, which is how an assertion and loom itself report, catches a fault.
 fn judge(end: &End, mutation: &Mutation) -> Verdict {
     let missed = |reason: String| Verdict::Missed(reason);
-    match (end.success, report(&end.output)) {
-        (None, _) => missed(format!("no report in {}", seconds(mutation.limit))),
+    match (end.success, end.report()) {
+        (None, _) => missed(format!("no report in {} s", mutation.limit.as_secs())),
         (Some(true), _) => missed("the model passes".to_owned()),
         (Some(false), None) => missed(format!("it ended without a report:\n{}", end.output)),
         (Some(false), Some(report)) if !end.output.contains(&mutation.report) => missed(format!(
@@ -258,26 +210,6 @@ fn judge(end: &End, mutation: &Mutation) -> Verdict {
         )),
         (Some(false), Some(report)) => Verdict::Caught(report),
     }
-}
-
-fn seconds(time: Duration) -> String {
-    format!("{} s", time.as_secs())
-}
-
-/// The first panic's message: the line after the one that says where.
-fn report(output: &str) -> Option<String> {
-    let mut lines = output.lines();
-    lines.find(|line| line.contains("panicked at "))?;
-    Some(lines.next().unwrap_or_default().trim().to_owned())
-}
-
-/// How many models the runs of the test harness found.
-fn models_run(output: &str) -> usize {
-    output
-        .lines()
-        .filter_map(|line| line.strip_prefix("running ")?.split(' ').next())
-        .filter_map(|count| count.parse::<usize>().ok())
-        .sum()
 }
 
 #[cfg(test)]
@@ -313,26 +245,5 @@ mod tests {
             let verdict = verdict(success, output, wanted);
             assert!(matches!(verdict, Verdict::Missed(_)), "{verdict:?}");
         }
-    }
-
-    #[test]
-    fn a_filter_that_matches_nothing_is_seen() {
-        assert_eq!(
-            models_run("\nrunning 0 tests\n\ntest result: ok. 0 passed"),
-            0
-        );
-        assert_eq!(models_run("\nrunning 2 tests\nx\nrunning 12 tests\n"), 14);
-        assert_eq!(models_run(""), 0);
-    }
-
-    #[test]
-    fn the_programs_are_read_from_cargo_s_messages() {
-        let messages = r#"{"reason":"compiler-artifact","target":{"name":"limiter_core"},"executable":null}
-{"reason":"compiler-artifact","target":{"name":"limiter_core"},"executable":"/t/limiter_core-1"}
-{"reason":"compiler-artifact","target":{"name":"loom"},"executable":"/t/loom-1"}
-{"reason":"build-finished","success":true}"#;
-        let programs = ["/t/limiter_core-1", "/t/loom-1"].map(PathBuf::from);
-        assert_eq!(programs_of(messages), programs);
-        assert!(programs_of("not json").is_empty());
     }
 }

@@ -7,6 +7,7 @@ mod cli;
 mod command;
 mod host;
 mod loom;
+mod models;
 mod mutation;
 mod no_std;
 mod parts;
