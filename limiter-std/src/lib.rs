@@ -75,3 +75,8 @@ pub use limiter_core::{
 };
 pub use permit::Permit;
 pub use wait::{Acquire, AcquireUntil};
+
+/// The examples of the README compile.
+#[cfg(all(doctest, feature = "http"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;
