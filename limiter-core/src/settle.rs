@@ -8,7 +8,7 @@ use crate::outcome::Outcome;
 use crate::permit::{Sample, Slot};
 use crate::time::Timestamp;
 
-/// What [`Permit::finish`] changed.
+/// What [`Permit::finish`](crate::Permit::finish) changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settled {
     pub(crate) change: Option<Change>,
