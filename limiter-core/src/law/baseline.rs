@@ -7,7 +7,7 @@
 //!
 //! With a wall clock all limiters drain in the same instants, the first half second of its cycle of
 //! [`WALL_SECONDS`]: many limiters in front of one server would else measure one another's queue. Alone,
-//! after [`WAIT`] round trips.
+//! after [`WAIT`] round trips, or when half of the limit is gone since the last.
 
 use super::math::{div_rem, narrow};
 use super::{Decision, Next, Reason, WALL_SECONDS, Window};
@@ -19,8 +19,8 @@ const WAIT: u32 = 120 * 16;
 /// What one window counts for at most: drains are at least 30 windows apart (as in Netflix's Vegas, whose
 /// probes are `30 · limit` samples apart).
 const WAIT_WINDOW: u32 = 4 * 16;
-/// A drain's mean over so many successes replaces the baseline, one over fewer moves it in proportion:
-/// the mean of 24 exponential times is within a fifth in two of three cases.
+/// A drain's mean over so many successes counts in full, one over fewer in proportion: the mean of 24
+/// exponential times is within a fifth in two of three cases.
 const FULL_MEASURE: u32 = 24;
 /// Round trips that a drain waits for that many successes at most.
 const MEASURE_ROUND_TRIPS: u32 = 8;
@@ -33,8 +33,10 @@ const FLOOR_WINDOWS: u32 = 5;
 pub(super) struct Baseline {
     /// In ticks, 0 while unknown.
     pub(super) rtt: u64,
-    /// The limit to go back to after the drain that runs, 0 when none does.
+    /// The limit that the last drain went back to, or the one that runs will.
     resume: u32,
+    /// A drain runs.
+    draining: bool,
     /// Slow start is over.
     pub(super) ramped: bool,
     /// This cycle of the wall clock has had its drain.
@@ -57,6 +59,7 @@ impl Baseline {
             ramped: flags & 1 != 0,
             drained: flags & 2 != 0,
             measured: flags & 4 != 0,
+            draining: flags & 8 != 0,
             floor: flags >> 8 & 0xff,
             wait: flags >> 16,
         }
@@ -66,26 +69,32 @@ impl Baseline {
         let flags = u32::from(self.ramped)
             | u32::from(self.drained) << 1
             | u32::from(self.measured) << 2
+            | u32::from(self.draining) << 3
             | self.floor.min(0xff) << 8
             | self.wait.min(0xffff) << 16;
         [self.rtt as u32, (self.rtt >> 32) as u32, self.resume, flags]
     }
 
-    /// Ends a drain without a result; returns the limit to go on from.
+    /// Ends a drain without a result, if one runs; returns the limit to go on from.
     pub(super) fn abandon(&mut self, limit: u32) -> u32 {
-        match core::mem::take(&mut self.resume) {
-            0 => limit,
-            resume => {
-                self.wait = WAIT;
-                resume
-            }
+        if core::mem::take(&mut self.draining) {
+            self.wait = WAIT;
+            self.resume
+        } else {
+            limit
         }
+    }
+
+    /// The limit was set by hand: a drain that runs is none any more.
+    pub(super) fn set(&mut self, limit: u32) {
+        self.draining = false;
+        self.resume = limit;
     }
 
     /// Takes the result of the drain, if this window was one: the limit goes back to what it was.
     /// `healthy` is false when the RTT is known to be wrong, whatever the load.
     pub(super) fn end_drain(&mut self, window: &Window, healthy: bool) -> Option<Decision> {
-        if self.resume == 0 {
+        if !self.draining {
             return None;
         }
         let resume = self.abandon(0).min(window.max).max(window.min);
@@ -109,14 +118,14 @@ impl Baseline {
     }
 
     fn measure(&mut self, rtt: u64, successes: u32) {
-        if !self.measured || self.stale() || successes >= FULL_MEASURE {
+        let off = self.rtt.abs_diff(rtt);
+        if !self.measured || self.stale() {
             self.rtt = rtt;
         } else {
-            // off · successes / FULL_MEASURE, rounded up.
-            let off = self.rtt.abs_diff(rtt);
-            let weight_q5 = (successes * 32).div_ceil(FULL_MEASURE).min(32);
-            let step =
-                (off >> 5) * u64::from(weight_q5) + (((off & 31) * u64::from(weight_q5) + 31) >> 5);
+            // Of 32; both are rounded up.
+            let full = if off > self.noise() { 32 } else { 8 };
+            let weight = u64::from((successes.min(FULL_MEASURE) * full).div_ceil(FULL_MEASURE));
+            let step = (off >> 5) * weight + (((off & 31) * weight + 31) >> 5);
             if rtt > self.rtt {
                 self.rtt += step;
             } else {
@@ -126,14 +135,19 @@ impl Baseline {
         self.measured = true;
     }
 
-    /// Lets the baseline fall by an eighth of the way: one lucky window does not capture it. Rounded up,
-    /// or it would stop some ticks short for ever. The first RTT stands in until the first drain.
+    /// What a mean may be off by without a reason: an eighth. Followed at once, or downwards only, noise
+    /// would be taken for a queue, which starves large limits.
+    fn noise(&self) -> u64 {
+        self.rtt >> 3
+    }
+
+    /// Lets the baseline fall by an eighth of the way to an RTT below it: one lucky window does not capture
+    /// it. The first RTT stands in until the first drain.
     pub(super) fn lower(&mut self, rtt: u64) {
         if self.rtt == 0 {
             self.rtt = rtt;
-        } else if rtt < self.rtt {
-            let off = self.rtt - rtt;
-            self.rtt -= (off >> 3) + u64::from(off & 7 != 0);
+        } else if self.rtt.saturating_sub(rtt) > self.noise() {
+            self.rtt -= (self.rtt - rtt).div_ceil(8);
         }
     }
 
@@ -168,14 +182,16 @@ impl Baseline {
             .wall
             .and_then(|wall| Slot::at(wall, rtt, window.rate));
         let Some(slot) = slot else {
-            let due = ready && (self.wait == 0 || self.stale());
+            // Half of it gone, and still too much: rather the baseline is wrong.
+            let halved = decision.limit <= self.resume / 2;
+            let due = ready && (self.wait == 0 || halved || self.stale());
             return self.drain(due, own, decision, window);
         };
         if slot.position >= slot.length {
             self.drained = false;
             let due = ready && !self.measured && self.wait == 0;
             let decision = self.drain(due, own, decision, window);
-            if self.resume != 0 || slot.ahead > usual_length(window, rtt).saturating_mul(2) {
+            if self.draining || slot.ahead > usual_length(window, rtt).saturating_mul(2) {
                 return decision;
             }
             // The last window before the drain ends with it.
@@ -196,7 +212,7 @@ impl Baseline {
             samples: if self.stale() { window.min_samples } else { 0 },
         };
         let decision = self.drain(due, next, decision, window);
-        self.drained |= self.resume != 0;
+        self.drained |= self.draining;
         decision
     }
 
@@ -210,7 +226,7 @@ impl Baseline {
         if !due || !lowers {
             return decision;
         }
-        self.resume = resume;
+        (self.draining, self.resume) = (true, resume);
         Decision::new(low, Reason::Probing).then(next)
     }
 }

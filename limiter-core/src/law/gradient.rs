@@ -285,7 +285,7 @@ impl Law for Gradient {
 
     fn on_set(&self, words: &mut [u32; 6], limit: u32) {
         let mut state = State::read(words);
-        state.baseline.abandon(limit);
+        state.baseline.set(limit);
         state.fraction = 0;
         *words = state.words();
     }

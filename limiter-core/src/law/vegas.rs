@@ -156,7 +156,7 @@ impl Law for Vegas {
 
     fn on_set(&self, words: &mut Self::State, limit: u32) {
         let mut baseline = Baseline::read(words);
-        baseline.abandon(limit);
+        baseline.set(limit);
         *words = baseline.words();
     }
 

@@ -208,6 +208,20 @@ fn a_service_that_became_slower_for_good_does_not_keep_the_limit_at_its_floor() 
     }
 }
 
+/// Three times slower at once. Waiting for the next probe, the law would shrink the limit to nothing.
+#[test]
+fn a_limit_that_lost_half_without_relief_measures_again() {
+    fn check<L: Law<State = [u32; N]>, const N: usize>(law: L) {
+        let mut drive = Drive::measured(law, 40, 20 * MILLI);
+        drive.until_probe(60 * MILLI);
+        drive.step(drive.busy(60 * MILLI));
+        assert_eq!(baseline(&drive.state), 60 * MILLI);
+        assert!((18..=20).contains(&drive.limit), "{}", drive.limit);
+    }
+    check(Vegas::new().without_ramp());
+    check(Gradient::new().without_ramp());
+}
+
 /// A clock on which no time passes would make each window the one that begins the drain.
 #[test]
 fn a_wall_clock_that_stands_still_in_a_drain_causes_one_only() {
