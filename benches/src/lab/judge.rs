@@ -137,15 +137,16 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// Over the last half of a phase, and not before everybody has been there for a minute.
+    /// Over the last two thirds of a phase, and not before everybody has been there for a minute.
     fn share_spread(&self, index: usize, trace: &Trace) -> Option<f64> {
         let callers = &self.model.callers;
         let first = callers.strangers.map_or(0, |(count, _)| count);
         let (start, end) = (self.model.start_of(index), self.model.start_of(index + 1));
         let joined = callers.late.map_or(0, |(_, at)| super::queue::seconds(at));
-        let from = (start + (end - start) / 2).max(joined + 60 * SECOND);
+        let from = (start + (end - start) / 3).max(joined + 60 * SECOND);
         let many = callers.count - first > 1 && from < end && !self.model.phases[index].silent;
         many.then(|| spread(trace, from, end, first as usize..callers.count as usize))
+            .flatten()
     }
 
     fn stranger_share(&self, from: u64, to: u64, trace: &Trace) -> Option<f64> {

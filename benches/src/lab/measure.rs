@@ -36,8 +36,9 @@ pub fn figures(trace: &Trace, from: u64, to: u64) -> Figures {
     }
 }
 
-/// The largest goodput of a caller over the smallest in `[from, to)`, among callers `who`.
-pub fn spread(trace: &Trace, from: u64, to: u64, who: std::ops::Range<usize>) -> f64 {
+/// The largest goodput of a caller over the smallest in `[from, to)`, among callers `who`;
+/// `None` when nobody had any. One that had none counts as if it had had one answer.
+pub fn spread(trace: &Trace, from: u64, to: u64, who: std::ops::Range<usize>) -> Option<f64> {
     let mut good = vec![0_u32; who.end];
     for ended in trace.between(from, to) {
         if let Some(count) = good.get_mut(usize::from(ended.caller)) {
@@ -47,7 +48,7 @@ pub fn spread(trace: &Trace, from: u64, to: u64, who: std::ops::Range<usize>) ->
     let shares = &good[who];
     let most = shares.iter().max().copied().unwrap_or(0);
     let least = shares.iter().min().copied().unwrap_or(0);
-    f64::from(most) / f64::from(least.max(1))
+    (most > 0).then(|| f64::from(most) / f64::from(least.max(1)))
 }
 
 /// What is judged has at least so many good answers of the oracle.
@@ -231,6 +232,7 @@ mod tests {
         for (index, one) in ended.iter_mut().enumerate() {
             one.caller = u16::from(index >= 30);
         }
-        assert_eq!(spread(&trace(&[ended]), 0, 90, 0..2), 2.0);
+        assert_eq!(spread(&trace(&[ended]), 0, 90, 0..2), Some(2.0));
+        assert_eq!(spread(&trace(&[]), 0, 90, 0..2), None);
     }
 }

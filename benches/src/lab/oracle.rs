@@ -4,6 +4,7 @@ use super::arrivals::Arrivals;
 use super::gate::Planned;
 use super::measure::figures;
 use super::model::Model;
+use super::queue::seconds;
 use super::trace::Trace;
 use super::world::{Span, run};
 
@@ -13,6 +14,10 @@ const LEAN: f64 = 0.97;
 const SAME: f64 = 0.998;
 /// A gain of less is none.
 const FLAT: f64 = 1.005;
+/// A limit is tried for so long, and for so many arrivals, if the phase is as long.
+const SECONDS: f64 = 24.0;
+/// The other half of it.
+const ARRIVALS: f64 = 40_000.0;
 /// No limit above this is tried for one caller.
 const MOST: u32 = 4_096;
 
@@ -88,9 +93,16 @@ fn gates(model: &Model, limits: &[u32]) -> Vec<Planned> {
         .collect()
 }
 
-/// The goodput of a phase under a limit, once settled.
+/// The goodput of a phase under a limit, once its queue is what it will be.
 fn goodput(model: &Model, arrivals: &Arrivals, index: usize, limit: u32, trace: &mut Trace) -> f64 {
-    let (from, to) = (model.start_of(index), model.start_of(index + 1));
+    let (from, end) = (model.start_of(index), model.start_of(index + 1));
+    let phase = &model.phases[index];
+    let to = if phase.step {
+        let enough = (ARRIVALS / phase.rate).max(SECONDS);
+        end.min(from + seconds(enough))
+    } else {
+        end
+    };
     let limits = vec![limit; model.phases.len()];
     let span = Span {
         from,
@@ -99,7 +111,7 @@ fn goodput(model: &Model, arrivals: &Arrivals, index: usize, limit: u32, trace: 
     };
     let gates = gates(model, &limits);
     run(model, arrivals.clone(), gates.into_iter(), span, trace);
-    let skipped = model.phases[index].bound(0).min((to - from) / 2);
+    let skipped = if phase.step { (to - from) / 4 } else { 0 };
     figures(trace, from + skipped, to).goodput
 }
 

@@ -42,7 +42,7 @@ pub(super) fn models() -> Vec<Model> {
                 minute("near again"),
             ],
         ),
-        model("large", "many slots", vec![large("large", 60.0)]),
+        model("large", "many slots", vec![large("large", 40.0)]),
         Model {
             batch: 10,
             ..model("bursts", "arrivals in tens", vec![minute("bursts")])
@@ -71,7 +71,7 @@ pub(super) fn models() -> Vec<Model> {
         model(
             "cold-start",
             "full load on the initial limit",
-            vec![rate(slots(phase("cold", 40.0), 200), 30_000.0)],
+            vec![rate(slots(phase("cold", 30.0), 200), 30_000.0)],
         ),
         model(
             "saturation",
@@ -108,8 +108,8 @@ fn spike() -> Model {
             "spike",
             "load from 0.7 to 1.4 of capacity at once",
             vec![
-                at("before", 20.0, 44_800.0, None),
-                at("spike", 10.0, 89_600.0, Some(50.0)),
+                at("before", 10.0, 44_800.0, Some(5_000.0)),
+                at("spike", 6.0, 89_600.0, Some(50.0)),
             ],
         )
     }

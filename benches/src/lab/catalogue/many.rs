@@ -34,11 +34,10 @@ fn twelve(name: &str) -> Model {
 }
 
 pub(super) fn models() -> Vec<Model> {
-    let short = [90.0, 40.0, 40.0];
     let mut models = vec![
         twelve("many-clients"),
-        many("many-clients-50", 50, 200, 30_000.0, short),
-        many("many-clients-300", 300, 200, 30_000.0, short),
+        many("many-clients-50", 50, 200, 30_000.0, [90.0, 40.0, 40.0]),
+        many("many-clients-300", 300, 200, 30_000.0, [90.0, 70.0, 40.0]),
     ];
     for index in 0..models.len() {
         let mut guarded = models[index].clone();

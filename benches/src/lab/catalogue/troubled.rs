@@ -13,7 +13,7 @@ pub(super) fn models() -> Vec<Model> {
     let large = Phase {
         slots: 256,
         rate: 30_000.0,
-        ..phase("all", 40.0)
+        ..phase("all", 30.0)
     };
     let mut models = vec![
         model(
