@@ -121,6 +121,12 @@ impl State {
             if self.mode == Mode::Descend {
                 self.mode = Mode::Track;
             }
+            // Without a queue of our own making: what the knee's RTT will be about.
+            let rtt = Phase::of(window).rtt;
+            self.knee_rtt = match self.knee_rtt {
+                0 => rtt,
+                known => known + (rtt - known) / 4,
+            };
             return Reason::HeldNotLimited;
         }
         self.choose_period(window);

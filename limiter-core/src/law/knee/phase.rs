@@ -44,7 +44,7 @@ impl State {
     pub(super) fn next_phase(&mut self, law: &Knee, window: &Window, reason: Reason) -> Decision {
         let rtt = window.rtt_mean.get();
         let period = period(window, self.exponent);
-        let cold = self.mode == Mode::Ramp && self.knee_rtt == 0;
+        let cold = self.cold();
         let searching = self.mode != Mode::Track;
         if cold || searching && period < rtt.saturating_mul(5) {
             // At the service's own pace: nobody is in step yet, or no phase is long enough.

@@ -17,6 +17,9 @@ impl State {
 
     /// Multiplies until throughput stops following.
     pub(super) fn ramp(&mut self, phase: Phase) -> Reason {
+        if !self.have && self.cold() && self.above_knee(phase) {
+            return self.start_descent(phase);
+        }
         if self.have {
             let grown = phase
                 .inflight
@@ -38,6 +41,11 @@ impl State {
         self.have = true;
         self.middle = scale_per_mille(self.middle, 1_600).max(self.middle.saturating_add(256));
         Reason::Grew
+    }
+
+    /// Ramping from a start, not after a descent.
+    pub(super) fn cold(&self) -> bool {
+        self.mode == Mode::Ramp && self.flat == 0
     }
 
     /// Starts dividing from `phase`.

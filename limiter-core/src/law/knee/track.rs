@@ -21,11 +21,19 @@ const FLAT: i32 = 13;
 const FLAT_PAIRS: u32 = 4;
 
 impl State {
+    /// The RTT is half as long again as at the knee.
+    pub(super) fn above_knee(&self, phase: Phase) -> bool {
+        self.knee_rtt != 0 && phase.rtt > self.knee_rtt + BLOAT
+    }
+
     /// The RTT has been far above the knee's for two phases: the dependency changed. Whether it got fuller or
     /// only slower a search will tell, and it begins downwards, where being wrong hurts least.
     pub(super) fn changed(&mut self, phase: Phase) -> bool {
-        let bloated = self.knee_rtt != 0 && phase.rtt > self.knee_rtt + BLOAT;
-        self.bloated = if bloated { self.bloated + 1 } else { 0 };
+        self.bloated = if self.above_knee(phase) {
+            self.bloated + 1
+        } else {
+            0
+        };
         self.bloated >= 2
     }
 
