@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::command::{probe, run};
 use crate::project::Project;
@@ -55,20 +55,23 @@ impl BareMetal {
     ///
     /// There is none and neither way could bring one; says what is missing.
     pub(crate) fn find(targets: &[&str]) -> Result<Self> {
-        let found = Self::installed(targets).or_else(|| {
-            let added = rustup("target", targets) || install_debian();
-            added.then(|| Self::installed(targets)).flatten()
-        });
+        let after = |brought: bool| brought.then(|| Self::installed(targets)).flatten();
+        let found = Self::installed(targets)
+            .or_else(|| after(rustup("target", targets)))
+            .or_else(|| after(install_debian()))
+            .with_context(|| {
+                format!(
+                    "no compiler for bare metal; missing are either rustup's targets, which `rustup target add {}` \
+                     brings, or Debian's packages, which `apt-get install --no-install-recommends {}` brings as root",
+                    targets.join(" "),
+                    DEBIAN.join(" ")
+                )
+            })?;
         match found {
-            Some(Self::Default) => println!("compiler: the default one has every target"),
-            Some(Self::Debian) => println!("compiler: {DEBIAN_RUSTC}, `core` from its sources"),
-            None => bail!(
-                "no compiler for bare metal: `rustup target add {}` failed or is not there; nor {}",
-                targets.join(" "),
-                missing_debian()
-            ),
+            Self::Default => println!("compiler: the default one has every target"),
+            Self::Debian => println!("compiler: {DEBIAN_RUSTC}, `core` from its sources"),
         }
-        Ok(found.unwrap_or(Self::Default))
+        Ok(found)
     }
 
     fn installed(targets: &[&str]) -> Option<Self> {
@@ -165,13 +168,6 @@ fn install_debian() -> bool {
         .args(["install", "-y", "--no-install-recommends"])
         .args(DEBIAN);
     run(apt().arg("update")).is_ok() && run(&mut install).is_ok()
-}
-
-fn missing_debian() -> String {
-    format!(
-        "Debian's packages; as root, `apt-get install --no-install-recommends {}` brings them",
-        DEBIAN.join(" ")
-    )
 }
 
 #[cfg(test)]
