@@ -1,6 +1,6 @@
 //! What all handles, permits and waiters of one limiter share.
 
-use crate::clock::{Clock, RATE};
+use crate::clock::{Clock, RATE, timestamp};
 use crate::sync::{AtomicU32, Ordering};
 use crate::wait::Waiters;
 use core::time::Duration;
@@ -107,7 +107,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
 /// What to add to `now` for the time since the Unix epoch, modulo [`WALL_SECONDS`].
 fn wall_offset(unix: Duration, now: Timestamp) -> Ticks {
     let cycle = u64::from(WALL_SECONDS) * u64::from(RATE.get());
-    let unix = RATE.ticks(unix).get() % cycle;
+    let unix = timestamp(unix).ticks() % cycle;
     Ticks::new((unix + cycle - now.ticks() % cycle) % cycle)
 }
 

@@ -23,14 +23,14 @@ use std::sync::{Arc, PoisonError};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ManualClock {
-    face: Arc<Face>,
+    face: Arc<Mutex<Face>>,
 }
 
 #[derive(Debug, Default)]
 struct Face {
-    time: limiter_core::ManualClock,
+    now: Timestamp,
     /// Threads that wait for the clock to move.
-    parked: Mutex<Vec<thread::Thread>>,
+    parked: Vec<thread::Thread>,
 }
 
 impl ManualClock {
@@ -39,37 +39,34 @@ impl ManualClock {
         Self::default()
     }
 
-    /// Moves the clock on by `time`, rounded up to a tick, and returns the new time. Threads whose
-    /// timeout has come wake up.
+    /// Moves the clock on by `time`, rounded up to a tick, and returns the new time; saturates. Threads
+    /// whose timeout has come wake up.
     pub fn advance(&self, time: Duration) -> Timestamp {
-        let now = self.face.time.advance(RATE.ticks(time));
-        self.unpark();
-        now
+        self.turn(|now| now.after(RATE.ticks(time)))
     }
 
     /// Sets the clock to `since_origin`, also backwards.
     pub fn set(&self, since_origin: Duration) {
-        self.face.time.set(super::timestamp(since_origin));
-        self.unpark();
+        self.turn(|_| super::timestamp(since_origin));
     }
 
-    fn unpark(&self) {
-        for thread in self.parked().iter() {
+    fn turn(&self, to: impl FnOnce(Timestamp) -> Timestamp) -> Timestamp {
+        let mut face = self.face();
+        face.now = to(face.now);
+        for thread in &face.parked {
             thread.unpark();
         }
+        face.now
     }
 
-    fn parked(&self) -> MutexGuard<'_, Vec<thread::Thread>> {
-        self.face
-            .parked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn face(&self) -> MutexGuard<'_, Face> {
+        self.face.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        self.face.time.now()
+        self.face().now
     }
 
     /// Unknown, so that tests do not depend on the hour.
@@ -79,11 +76,14 @@ impl Clock for ManualClock {
 
     fn park_until(&self, deadline: Timestamp) {
         let me = thread::current();
-        // Listed before the clock is read: whoever moves it after that unparks this thread.
-        self.parked().push(me.clone());
-        if self.now() < deadline {
-            thread::park();
+        let mut face = self.face();
+        if face.now >= deadline {
+            return;
         }
-        self.parked().retain(|thread| thread.id() != me.id());
+        face.parked.push(me.clone());
+        drop(face);
+        // Whoever moves the clock from here on unparks this thread.
+        thread::park();
+        self.face().parked.retain(|thread| thread.id() != me.id());
     }
 }

@@ -24,7 +24,7 @@ fn closing_reaches_a_thread_that_is_just_joining_the_queue() {
 
 /// Catches: a grant given out twice or lost, a waiter that is told neither.
 ///
-/// Not done unbounded after half a million executions. With three preemptions any two of the three threads
+/// Not done unbounded after a million executions. With three preemptions any two of the three threads
 /// meet at any one step, with the third in between.
 #[test]
 fn closing_while_a_slot_comes_free_grants_it_or_refuses_and_loses_nothing() {

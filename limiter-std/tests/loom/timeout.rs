@@ -34,7 +34,7 @@ fn a_timeout_that_meets_its_grant_has_the_slot_or_leaves_it_free() {
 
 /// Catches: a timeout whose node stays in the queue, or takes the wake-up of the next with it.
 ///
-/// Not done unbounded after half a million executions. With three preemptions any two of the three threads
+/// Not done unbounded after a million executions. With three preemptions any two of the three threads
 /// meet at any one step, with the third in between.
 #[test]
 fn the_next_is_served_when_the_first_times_out_while_a_slot_comes_free() {
