@@ -1,7 +1,7 @@
 //! What stands between a caller and a server: any limiter, ours or another's, behind one small trait.
 
-use limiter_core::law::Law;
-use limiter_core::{Config, Limiter, Outcome, Slot, Ticks, Timestamp};
+use limiter_core::law::{Law, Reason};
+use limiter_core::{Change, Config, Limiter, Outcome, Slot, Ticks, Timestamp};
 
 /// A limiter as the simulator drives it; times are true nanoseconds.
 pub trait Gate {
@@ -20,10 +20,43 @@ pub trait Gate {
     /// Places taken.
     fn inflight(&self) -> u32;
 
-    /// How often the limit was changed for each reason, by [`Reason`](limiter_core::law::Reason) as a
-    /// number; empty for limiters that give none.
-    fn reasons(&self) -> &[u32] {
-        &[]
+    /// The changes of the limit so far; `None` for limiters that give no reason for them.
+    fn changes(&self) -> Option<Changes> {
+        None
+    }
+}
+
+/// How often a limit was changed, and whether the reasons fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// All changes.
+    pub all: u32,
+    /// Those for a reason that says the opposite: grew and is smaller, cut and is larger.
+    pub contrary: u32,
+}
+
+impl Changes {
+    fn add(&mut self, change: &Change) {
+        let contrary = match change.reason {
+            Reason::Grew | Reason::PinnedAtMax => change.to < change.from,
+            Reason::CutOverload | Reason::CutLatency | Reason::PinnedAtMin => {
+                change.to > change.from
+            }
+            _ => false,
+        };
+        self.all += 1;
+        self.contrary += u32::from(contrary);
+    }
+}
+
+impl std::ops::Add for Changes {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            all: self.all + other.all,
+            contrary: self.contrary + other.contrary,
+        }
     }
 }
 
@@ -41,7 +74,7 @@ pub struct Clock {
 pub struct Shipped<L: Law> {
     limiter: Limiter<L>,
     boot: u64,
-    reasons: [u32; 16],
+    changes: Changes,
 }
 
 /// A multiple of the wall clock's cycle above every boot time.
@@ -64,7 +97,7 @@ impl<L: Law> Shipped<L> {
         Ok(Self {
             limiter,
             boot: clock.boot,
-            reasons: [0; 16],
+            changes: Changes::default(),
         })
     }
 
@@ -83,9 +116,7 @@ impl<L: Law> Gate for Shipped<L> {
     fn settle(&mut self, token: Slot, outcome: Outcome, now: u64) {
         let settled = self.limiter.settle(token, outcome, self.stamp(now));
         if let Some(change) = settled.change() {
-            if let Some(count) = self.reasons.get_mut(change.reason as usize) {
-                *count += 1;
-            }
+            self.changes.add(&change);
         }
     }
 
@@ -97,8 +128,8 @@ impl<L: Law> Gate for Shipped<L> {
         self.limiter.snapshot().inflight
     }
 
-    fn reasons(&self) -> &[u32] {
-        &self.reasons
+    fn changes(&self) -> Option<Changes> {
+        Some(self.changes)
     }
 }
 
@@ -187,10 +218,10 @@ impl<A: Gate, B: Gate> Gate for Either<A, B> {
         }
     }
 
-    fn reasons(&self) -> &[u32] {
+    fn changes(&self) -> Option<Changes> {
         match self {
-            Self::One(gate) => gate.reasons(),
-            Self::Other(gate) => gate.reasons(),
+            Self::One(gate) => gate.changes(),
+            Self::Other(gate) => gate.changes(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A law's run held against the oracle's: one row for each phase.
 
 use super::arrivals::Arrivals;
+use super::gate::Changes;
 use super::laws::Contestant;
 use super::measure::{Figures, figures, settled, spread};
 use super::model::Model;
@@ -44,6 +45,10 @@ pub struct Row {
     pub share_spread: Option<f64>,
     /// The mean goodput of callers that run something else over that of the others; null without any.
     pub stranger_share: Option<f64>,
+    /// Changes of the limits in the phase; null for laws of others.
+    pub changes: Option<u32>,
+    /// Those whose reason says the opposite of what happened.
+    pub contrary_changes: Option<u32>,
     /// Good answers per second.
     pub goodput: f64,
     /// Those of the oracle.
@@ -109,6 +114,7 @@ impl<'a> Court<'a> {
             settled(trace, best, lean, start, end)
         });
         let asked = trace.asked.get(index).copied().unwrap_or_default();
+        let changes = changes(trace, index);
         let judged = !phase.silent && best.goodput > 0.0;
         let ms = |figures: &Figures| figures.p99.map(|us| f64::from(us) / 1e3);
         let ratio = |(own, lean): (u32, u32)| f64::from(own) / f64::from(lean.max(1));
@@ -128,6 +134,8 @@ impl<'a> Court<'a> {
             refused_share: asked.refused as f64 / asked.arrived.max(1) as f64,
             share_spread: self.share_spread(index, trace),
             stranger_share: self.stranger_share(from, end, trace),
+            changes: changes.map(|changes| changes.all),
+            contrary_changes: changes.map(|changes| changes.contrary),
             goodput: own.goodput,
             oracle_goodput: best.goodput,
             p99_ms: ms(&own),
@@ -164,6 +172,17 @@ impl<'a> Court<'a> {
         let mean = |sum: u32, count: u32| f64::from(sum) / f64::from(count.max(1));
         Some(mean(theirs, strangers) / mean(ours, others).max(f64::MIN_POSITIVE))
     }
+}
+
+/// The changes of limits in phase `index`.
+fn changes(trace: &Trace, index: usize) -> Option<Changes> {
+    let until = |index: usize| trace.changes.get(index).copied().flatten();
+    let now = until(index)?;
+    let before = index.checked_sub(1).and_then(until).unwrap_or_default();
+    Some(Changes {
+        all: now.all - before.all,
+        contrary: now.contrary - before.contrary,
+    })
 }
 
 /// How often gauges are recorded for a plot of `points` across a model.

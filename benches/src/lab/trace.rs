@@ -1,5 +1,7 @@
 //! What a run leaves behind.
 
+use super::gate::Changes;
+
 /// How a request ended, as its caller saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -55,10 +57,8 @@ pub struct Trace {
     pub asked: Vec<Asked>,
     /// Gauges at even steps, if they were asked for.
     pub gauges: Vec<Gauges>,
-    /// Changes of the limit by reason, summed over callers.
-    pub reasons: [u32; 16],
-    /// The limit at the end, summed over callers.
-    pub last_limit: u32,
+    /// Changes of limits from the start until each phase ended, summed over callers that tell.
+    pub changes: Vec<Option<Changes>>,
 }
 
 impl Trace {
@@ -67,8 +67,7 @@ impl Trace {
         self.ended.clear();
         self.asked.clear();
         self.gauges.clear();
-        self.reasons = [0; 16];
-        self.last_limit = 0;
+        self.changes.clear();
     }
 
     /// The requests that ended in `[from, to)`.

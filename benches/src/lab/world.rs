@@ -2,7 +2,7 @@
 
 use super::arrivals::Arrivals;
 use super::callers::{Caller, Patience, Requests, sum};
-use super::gate::{Clock, Gate, Shipped};
+use super::gate::{Changes, Clock, Gate, Shipped};
 use super::model::Model;
 use super::queue::{EventQueue, MILLI, NEVER, millis, seconds};
 use super::random::{Shape, of_request, uniform};
@@ -67,7 +67,7 @@ pub fn run<G: Gate>(
         .resize(model.phases.len(), super::trace::Asked::default());
     let mut world = World::new(model, gates, span);
     world.run(arrivals, span, trace);
-    world.close(trace);
+    trace.changes.push(world.changes());
 }
 
 struct World<'a, G: Gate> {
@@ -135,6 +135,9 @@ impl<'a, G: Gate> World<'a, G> {
             }
             // A change comes before what happens at the same time, an answer before giving up.
             if now == self.stage.next_change() {
+                if now == self.stage.end() {
+                    trace.changes.push(self.changes());
+                }
                 self.change(now);
             } else if now == event {
                 match self.queue.pop() {
@@ -268,13 +271,10 @@ impl<'a, G: Gate> World<'a, G> {
         }
     }
 
-    fn close(&self, trace: &mut Trace) {
-        trace.last_limit = sum(&self.callers, G::limit);
-        for caller in &self.callers {
-            for (sum, count) in trace.reasons.iter_mut().zip(caller.gate.reasons()) {
-                *sum += count;
-            }
-        }
+    /// The changes of limits so far.
+    fn changes(&self) -> Option<Changes> {
+        let changes = self.callers.iter().filter_map(|one| one.gate.changes());
+        changes.reduce(|a, b| a + b)
     }
 }
 
