@@ -184,16 +184,15 @@ impl Window {
 /// `per_mille` gives (their number is then nearly Poisson, its variance its mean). Without the margin a
 /// window of twenty would be cut by one stray error, which is 5 % of it.
 pub(crate) const fn excessive(successes: u32, overloads: u32, per_mille: u32) -> bool {
-    let (mut overloads, mut ended) = (overloads as u64, successes as u64 + overloads as u64);
-    // Into the range in which the square below fits.
-    while ended > 1 << 20 {
-        overloads >>= 1;
-        ended >>= 1;
-    }
-    let expected = ended * per_mille as u64;
-    match (overloads * 1000).checked_sub(expected) {
+    let ended = successes as u64 + overloads as u64;
+    let expected = ended.saturating_mul(per_mille as u64);
+    match (overloads as u64 * 1000).checked_sub(expected) {
         None | Some(0) => false,
-        Some(excess) => excess * excess > 4 * 1000 * expected,
+        // excess² > 4 · 1000 · expected, without a square of more than 64 bits: both are below 2⁴³.
+        Some(excess) => match excess.checked_mul(excess) {
+            Some(square) => square > expected.saturating_mul(4_000),
+            None => true,
+        },
     }
 }
 

@@ -77,16 +77,21 @@ impl Law for Knee {
 
     fn on_window(&self, words: &mut [u32; WORDS], window: &Window) -> Decision {
         let mut state = State::read(words);
-        let reason = if state.middle == 0 {
+        if state.middle == 0 {
             state.begin(window);
-            Reason::Probing
-        } else {
-            state.learn(self, window)
-        };
+        }
+        let reason = state.learn(self, window);
         let floor = window.min.saturating_mul(256);
         let ceiling = window.max.saturating_mul(256);
-        state.middle = state.middle.clamp(floor, ceiling);
-        let decision = state.next_phase(self, window, reason);
+        state.middle = state.middle.min(ceiling).max(floor);
+        let mut decision = state.next_phase(self, window, reason);
+        // Whichever phase is next: a cut is never up, and demand that did not reach the limit needs no more.
+        if reason == Reason::CutOverload {
+            let below = window.limit.saturating_sub(1).max(window.min).max(1);
+            decision.limit = decision.limit.min(below);
+        } else if !window.limited() {
+            decision.limit = decision.limit.min(window.limit);
+        }
         state.write(words);
         decision
     }
@@ -104,19 +109,27 @@ impl Law for Knee {
 impl State {
     /// Takes what the closed window showed into the middle.
     fn learn(&mut self, law: &Knee, window: &Window) -> Reason {
-        if window.overloaded() {
-            // Half of the share that was refused is taken off, at most 30 %.
-            let off = window.overload_share().min(600) / 2;
-            self.middle = math::scale_per_mille(self.middle, 1_000 - off);
-            self.mode = Mode::Track;
-            self.have = false;
-            return Reason::CutOverload;
+        let before = self.middle;
+        let reason = self.judge(law, window);
+        if !window.overloaded() {
+            return reason;
         }
+        // Half of the share that was refused is taken off, at most 30 %, of what latency left or of what
+        // there was.
+        let off = window.overload_share().min(600) / 2;
+        self.middle = math::scale_per_mille(self.middle.min(before), 1_000 - off);
+        self.mode = Mode::Track;
+        self.have = false;
+        Reason::CutOverload
+    }
+
+    fn judge(&mut self, law: &Knee, window: &Window) -> Reason {
         if window.successes < LEAST_PHASE {
             return Reason::HeldTooFewSamples;
         }
         // Three quarters of the limit, on average.
-        if u64::from(window.inflight_avg_q8) * 4 < u64::from(window.limit) * 256 * 3 {
+        let full = u64::from(window.inflight_avg_q8) * 4 >= u64::from(window.limit) * 256 * 3;
+        if !full || !window.limited() {
             self.have = false;
             if self.mode == Mode::Descend {
                 self.mode = Mode::Track;

@@ -74,6 +74,10 @@ impl State {
                 }
             }
         };
+        if reason == Reason::CutOverload {
+            // After a cut the lower of the two comes first.
+            self.high = false;
+        }
         let limit = if searching {
             self.middle >> 8
         } else if self.middle < SMALL {

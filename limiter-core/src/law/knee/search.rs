@@ -21,10 +21,13 @@ impl State {
             return self.start_descent(phase);
         }
         if self.have {
-            let grown = phase
-                .inflight
-                .saturating_sub(self.other.inflight)
-                .max(STEP_LEAST);
+            let grown = phase.inflight.saturating_sub(self.other.inflight);
+            if grown < STEP_LEAST {
+                // The step was not taken: the limit is at its maximum.
+                self.mode = Mode::Track;
+                self.forget();
+                return Reason::HeldSteady;
+            }
             let gained = phase.rate.saturating_sub(self.other.rate);
             if gained < grown / 2 {
                 if self.up == 0 && self.flat == 0 {

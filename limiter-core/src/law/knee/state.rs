@@ -67,6 +67,20 @@ pub(super) struct State {
 /// The regression's weight at which it is trusted in full, in Q16 of log2 squared.
 pub(super) const TRUST: i32 = 13_600;
 
+/// What a regression sum may be at most: far above any that phases add up to.
+const SUM_MOST: i32 = 1 << 26;
+
+/// A logarithm of anything that fits 64 bits, or of the quotient of two such. Words that say otherwise
+/// were damaged, and must not make the arithmetic overflow.
+fn log(word: u32) -> i32 {
+    within(word as i32, -(64 << 16), 64 << 16)
+}
+
+/// As `clamp`, without its panic.
+fn within(value: i32, least: i32, most: i32) -> i32 {
+    value.min(most).max(least)
+}
+
 pub(super) const WORDS: usize = 9;
 
 impl State {
@@ -85,16 +99,16 @@ impl State {
             up: nibble(4),
             flat: nibble(8),
             bloated: nibble(12),
-            exponent: nibble(16),
+            exponent: within(nibble(16) as i32, 1, 6) as u32,
             other: Phase {
-                rate: words[2] as i32,
-                rtt: words[3] as i32,
-                inflight: words[4] as i32,
+                rate: log(words[2]),
+                rtt: log(words[3]),
+                inflight: log(words[4]),
             },
             other_samples: words[5],
-            sxy: words[6] as i32,
-            sxx: words[7] as i32,
-            knee_rtt: words[8] as i32,
+            sxy: within(words[6] as i32, -SUM_MOST, SUM_MOST),
+            sxx: within(words[7] as i32, 0, SUM_MOST),
+            knee_rtt: log(words[8]),
         }
     }
 
