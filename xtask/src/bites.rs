@@ -17,13 +17,12 @@ use crate::project::Project;
 ///
 /// # Errors
 ///
-/// A table that does not fit the tree, a model that fails without any fault, or a fault that was not reported.
+/// A table that is empty or does not fit the tree, a model that fails without any fault, or a fault that was not reported.
 pub(crate) fn run(project: &Project) -> Result<()> {
     let table = fs::read_to_string(project.root.join("xtask/mutations.toml"))?;
     let mutations = mutation::table(&table).context("xtask/mutations.toml")?;
     if mutations.is_empty() {
-        println!("xtask/mutations.toml has no mutations");
-        return Ok(());
+        bail!("xtask/mutations.toml has no mutations");
     }
     fits(project, &mutations)?;
 

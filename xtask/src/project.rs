@@ -25,9 +25,10 @@ impl Project {
         Project { root, target }
     }
 
-    /// Another copy of the tree, built into the same folders: what does not differ is not built again.
+    /// Another copy of the tree, built into folders of its own: cargo tells packages apart by their path
+    /// from the root, and would take what was built from one copy for the other.
     pub(crate) fn copy_at(&self, root: PathBuf) -> Self {
-        let target = self.target.clone();
+        let target = root.with_extension("target");
         Project { root, target }
     }
 
