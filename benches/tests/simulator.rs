@@ -30,14 +30,14 @@ fn model(slots: u32, service_ms: f64, rate: f64, seconds: f64, shape: Shape) -> 
 }
 
 fn under(model: &Model, limit: u32, seed: u64, gauges_every: u64) -> Trace {
-    let arrivals = Arrivals::new(seed, model.stretches(), model.batch);
+    let arrivals = Arrivals::new(seed, &model.stretches(), model.batch);
     let gates = std::iter::once(Planned::new(vec![(NEVER, limit)]));
     let span = Span {
         gauges_every,
         ..Span::all(model)
     };
     let mut trace = Trace::default();
-    run(model, arrivals, gates, span, &mut trace);
+    run(model, &arrivals, gates, span, &mut trace);
     trace
 }
 
@@ -140,7 +140,7 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     for law in laws::all() {
         let [mut first, mut again, mut other] = [const { None }; 3];
         for (run, seed) in [(&mut first, 1), (&mut again, 1), (&mut other, 2)] {
-            let arrivals = Arrivals::new(seed, model.stretches(), 1);
+            let arrivals = Arrivals::new(seed, &model.stretches(), 1);
             let mut trace = Trace::default();
             law.run(&model, seed, &arrivals, Span::all(&model), &mut trace);
             *run = Some(trace);
@@ -167,7 +167,7 @@ fn the_oracle_finds_sixteen_on_sixteen_slots() {
     // With constant work and endless demand the throughput is the limit's until 16, and the queue's beyond.
     let mut constant = model(16, 20.0, 80_000.0, 10.0, Shape::Exact);
     constant.deadline_ms = 500.0;
-    let arrivals = Arrivals::new(1, constant.stretches(), 1);
+    let arrivals = Arrivals::new(1, &constant.stretches(), 1);
     let oracle = Oracle::find(&constant, &arrivals, NEVER);
     assert_eq!(oracle.lean, [16]);
     let best = figures(&oracle.best_run, 5 * SECOND, 10 * SECOND);
@@ -184,7 +184,7 @@ fn the_oracle_follows_each_phase() {
         ..whole.clone()
     });
     steps.phases.push(whole);
-    let arrivals = Arrivals::new(1, steps.stretches(), 1);
+    let arrivals = Arrivals::new(1, &steps.stretches(), 1);
     let oracle = Oracle::find(&steps, &arrivals, NEVER);
     assert_eq!(oracle.lean, [16, 4, 16]);
 }

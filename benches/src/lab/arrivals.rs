@@ -1,9 +1,7 @@
 //! Open-loop arrivals: a Poisson process of batches whose rate changes at fixed times.
 
-use super::queue::NEVER;
 use super::random::{Random, exponential, stream};
-use rand_distr::Distribution;
-use rand_distr::StandardUniform;
+use rand_distr::{Distribution, StandardUniform};
 
 /// The purpose of the arrival stream's random numbers.
 const ARRIVALS: u64 = 0;
@@ -17,71 +15,67 @@ pub struct Stretch {
     pub rate: f64,
 }
 
-/// The arrival process. The same for all laws: nothing that happens to a request changes it.
+/// A request that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When, in ns.
+    pub at: u64,
+    /// From which everything it draws follows.
+    pub mark: u64,
+}
+
+/// All arrivals of a run, drawn once. They are the same for all laws: nothing that happens to a request
+/// changes them.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
-    random: Random,
-    stretches: Vec<Stretch>,
-    current: usize,
-    batch: u32,
-    left: u32,
-    next_at: u64,
+    all: Vec<Arrival>,
 }
 
 impl Arrivals {
     /// Batches of `batch` from time 0 until the last stretch ends.
-    pub fn new(seed: u64, stretches: Vec<Stretch>, batch: u32) -> Self {
-        let mut arrivals = Self {
-            random: stream(seed, ARRIVALS),
-            stretches,
-            current: 0,
-            batch: batch.max(1),
-            left: 0,
-            next_at: 0,
-        };
-        arrivals.schedule();
-        arrivals
-    }
-
-    /// When the next request arrives, [`NEVER`] after the last.
-    pub fn next_at(&self) -> u64 {
-        self.next_at
-    }
-
-    /// Takes the next request; what comes back is its mark, from which everything it draws follows.
-    pub fn take(&mut self) -> u64 {
-        self.left -= 1;
-        let mark = StandardUniform.sample(&mut self.random);
-        if self.left == 0 {
-            self.schedule();
+    pub fn new(seed: u64, stretches: &[Stretch], batch: u32) -> Self {
+        let mut random = stream(seed, ARRIVALS);
+        let mut all = Vec::new();
+        let (mut at, mut current) = (0, 0);
+        let batch = batch.max(1);
+        while let Some(next) = after(at, &mut current, stretches, batch, &mut random) {
+            at = next;
+            all.extend((0..batch).map(|_| Arrival {
+                at,
+                mark: StandardUniform.sample(&mut random),
+            }));
         }
-        mark
+        Self { all }
     }
 
-    /// Passes over what arrives before `now`.
-    pub fn skip_to(&mut self, now: u64) {
-        while self.next_at < now {
-            self.take();
-        }
+    /// Those at `now` and later.
+    pub fn from(&self, now: u64) -> &[Arrival] {
+        let first = self.all.partition_point(|arrival| arrival.at < now);
+        &self.all[first..]
     }
+}
 
-    /// Draws the next batch's time. A gap is drawn in expected arrivals and spent at the rate of each
-    /// stretch it crosses.
-    fn schedule(&mut self) {
-        self.left = self.batch;
-        let mut gap = exponential(&mut self.random) * f64::from(self.batch);
-        while let Some(stretch) = self.stretches.get(self.current) {
-            let length = gap / stretch.rate * 1e9;
-            let room = stretch.until.saturating_sub(self.next_at) as f64;
-            if length < room {
-                self.next_at += length as u64;
-                return;
-            }
-            gap -= room * stretch.rate / 1e9;
-            self.next_at = self.next_at.max(stretch.until);
-            self.current += 1;
+/// The time of the batch after the one at `at`, which is in stretch `current`; `None` after the last.
+///
+/// The gap is drawn in expected arrivals and spent at the rate of each stretch it crosses.
+fn after(
+    mut at: u64,
+    current: &mut usize,
+    stretches: &[Stretch],
+    batch: u32,
+    random: &mut Random,
+) -> Option<u64> {
+    let mut gap = exponential(random) * f64::from(batch);
+    loop {
+        let stretch = stretches.get(*current)?;
+        let length = gap / stretch.rate * 1e9;
+        let room = stretch.until.saturating_sub(at) as f64;
+        if length < room {
+            return Some(at + length as u64);
         }
-        self.next_at = NEVER;
+        gap -= room * stretch.rate / 1e9;
+        at = at.max(stretch.until);
+        *current += 1;
     }
 }
 
@@ -107,11 +101,10 @@ mod tests {
             },
         ];
         for batch in [1, 10] {
-            let mut arrivals = Arrivals::new(1, stretches.clone(), batch);
+            let arrivals = Arrivals::new(1, &stretches, batch);
             let mut counts = [0_i32; 3];
-            while arrivals.next_at() != NEVER {
-                counts[(arrivals.next_at() / (100 * SECOND)) as usize] += 1;
-                arrivals.take();
+            for arrival in arrivals.from(0) {
+                counts[(arrival.at / (100 * SECOND)) as usize] += 1;
             }
             // Four standard deviations of a Poisson count of batches.
             let allowed = |count: i32| (4.0 * f64::from(count * batch as i32).sqrt()) as i32;
@@ -122,20 +115,17 @@ mod tests {
     }
 
     #[test]
-    fn skipping_gives_the_rest_of_the_same_stream() {
-        let stretches = vec![Stretch {
+    fn arrivals_are_in_order_and_can_be_entered_anywhere() {
+        let stretches = [Stretch {
             until: 10 * SECOND,
             rate: 1_000.0,
         }];
-        let mut whole = Arrivals::new(7, stretches, 1);
-        let mut skipped = whole.clone();
-        skipped.skip_to(5 * SECOND);
-        while whole.next_at() < 5 * SECOND {
-            whole.take();
-        }
-        for _ in 0..100 {
-            assert_eq!(whole.next_at(), skipped.next_at());
-            assert_eq!(whole.take(), skipped.take());
-        }
+        let arrivals = Arrivals::new(7, &stretches, 1);
+        let all = arrivals.from(0);
+        assert!(all.is_sorted_by_key(|arrival| arrival.at));
+        let late = arrivals.from(5 * SECOND);
+        let early = all.len() - late.len();
+        assert_eq!(&all[early..], late);
+        assert!(all[early - 1].at < 5 * SECOND && late[0].at >= 5 * SECOND);
     }
 }

@@ -77,7 +77,7 @@ pub struct Court<'a> {
 impl<'a> Court<'a> {
     /// Finds the oracle. Gauges are recorded so often, [`NEVER`] for not at all.
     pub fn open(model: &'a Model, seed: u64, gauges_every: u64) -> Self {
-        let arrivals = Arrivals::new(seed, model.stretches(), model.batch);
+        let arrivals = Arrivals::new(seed, &model.stretches(), model.batch);
         let oracle = Oracle::find(model, &arrivals, gauges_every);
         Self {
             model,

@@ -92,7 +92,6 @@ fn with_strangers<G: Gate>(
     span: Span,
     trace: &mut Trace,
 ) {
-    let arrivals = arrivals.clone();
     let Some((count, stranger)) = model.callers.strangers else {
         return run(model, arrivals, gates.map(|(_, gate)| gate), span, trace);
     };

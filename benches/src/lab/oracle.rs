@@ -66,7 +66,7 @@ impl Oracle {
             (&oracle.lean, &mut oracle.lean_run),
         ] {
             let gates = gates(model, limits);
-            run(model, arrivals.clone(), gates.into_iter(), span, trace);
+            run(model, arrivals, gates.into_iter(), span, trace);
         }
         oracle
     }
@@ -110,7 +110,7 @@ fn goodput(model: &Model, arrivals: &Arrivals, index: usize, limit: u32, trace: 
         ..Span::all(model)
     };
     let gates = gates(model, &limits);
-    run(model, arrivals.clone(), gates.into_iter(), span, trace);
+    run(model, arrivals, gates.into_iter(), span, trace);
     let skipped = if phase.step { (to - from) / 4 } else { 0 };
     figures(trace, from + skipped, to).goodput
 }

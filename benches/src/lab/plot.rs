@@ -169,10 +169,11 @@ fn waits(trace: &Trace, end: u64) -> Waits {
         if ms.is_empty() {
             continue;
         }
-        ms.sort_by(f64::total_cmp);
         let mean = ms.iter().sum::<f64>() / ms.len() as f64;
+        let rank = ms.len() * 99 / 100;
+        let (_, p99, _) = ms.select_nth_unstable_by(rank, f64::total_cmp);
         waits.mean.push((at(to), mean));
-        waits.p99.push((at(to), ms[ms.len() * 99 / 100]));
+        waits.p99.push((at(to), *p99));
     }
     waits
 }

@@ -103,4 +103,24 @@ mod tests {
         assert_eq!(seen, "abcd");
         assert_eq!(queue.next_at(), NEVER);
     }
+
+    #[test]
+    fn a_thousand_events_come_out_sorted_while_others_go_in() {
+        let mut queue = EventQueue::with_capacity(4);
+        let mut random = crate::lab::random::stream(1, 1);
+        let mut draw = || (crate::lab::random::uniform(&mut random) * 1e3) as u64;
+        for _ in 0..500 {
+            queue.push(draw(), ());
+        }
+        let (mut now, mut taken) = (0, 0);
+        while let Some((at, ())) = queue.pop() {
+            assert!(at >= now, "{at} after {now}");
+            now = at;
+            taken += 1;
+            if taken <= 500 {
+                queue.push(now + draw(), ());
+            }
+        }
+        assert_eq!(taken, 1_000);
+    }
 }

@@ -17,6 +17,11 @@ pub fn of_request(mark: u64, purpose: u64) -> Random {
     Random::new(mix(mark, purpose))
 }
 
+/// Which of `count` callers a request is of, by its mark.
+pub fn pick(mark: u64, count: usize) -> usize {
+    ((u128::from(mark) * count as u128) >> 64) as usize
+}
+
 /// Spreads two numbers over 128 bits by odd multipliers (those of the PCG reference and SplitMix64).
 fn mix(a: u64, b: u64) -> u128 {
     let a = u128::from(a ^ b.wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -5,7 +5,7 @@ use super::callers::{Caller, Patience, Requests, sum};
 use super::gate::{Changes, Clock, Gate, Shipped};
 use super::model::Model;
 use super::queue::{EventQueue, MILLI, NEVER, millis, seconds};
-use super::random::{Shape, of_request, uniform};
+use super::random::{Shape, of_request, pick, uniform};
 use super::server::{Offer, Server};
 use super::stage::Stage;
 use super::trace::{Asked, End, Ended, Gauges, Trace};
@@ -16,7 +16,6 @@ use limiter_core::{Config, Outcome, TickRate};
 const REFUSAL: u64 = MILLI / 2;
 
 /// Purposes of a request's own random numbers; the server has 1.
-const CALLER: u64 = 0;
 const DELAY: u64 = 2;
 const STRAY: u64 = 3;
 
@@ -52,15 +51,14 @@ enum Event {
 
 /// Runs `span` of `model` with a limiter for each caller from `gates`, and leaves the record in `trace`.
 ///
-/// `arrivals` must be those of the model and the seed; they are brought to the span's start.
+/// `arrivals` must be those of the model and the seed.
 pub fn run<G: Gate>(
     model: &Model,
-    mut arrivals: Arrivals,
+    arrivals: &Arrivals,
     gates: impl Iterator<Item = G>,
     span: Span,
     trace: &mut Trace,
 ) {
-    arrivals.skip_to(span.from);
     trace.clear();
     trace
         .asked
@@ -113,16 +111,18 @@ impl<'a, G: Gate> World<'a, G> {
         }
     }
 
-    fn run(&mut self, mut arrivals: Arrivals, span: Span, trace: &mut Trace) {
+    fn run(&mut self, arrivals: &Arrivals, span: Span, trace: &mut Trace) {
+        let mut arrivals = arrivals.from(span.from).iter();
+        let mut arrival = arrivals.next();
         let mut next_gauges = match span.gauges_every {
             NEVER => NEVER,
             _ => span.from,
         };
         loop {
-            let arrival = arrivals.next_at();
+            let arrives = arrival.map_or(NEVER, |one| one.at);
             let event = self.queue.next_at();
             let patience = self.patience.next_at();
-            let now = arrival
+            let now = arrives
                 .min(event)
                 .min(patience)
                 .min(self.stage.next_change());
@@ -147,18 +147,15 @@ impl<'a, G: Gate> World<'a, G> {
                 }
             } else if now == patience {
                 self.give_up(now, trace);
-            } else {
-                let mark = arrivals.take();
-                self.arrive(mark, now, &mut trace.asked[self.stage.index()]);
+            } else if let Some(one) = arrival {
+                self.arrive(one.mark, now, &mut trace.asked[self.stage.index()]);
+                arrival = arrivals.next();
             }
         }
     }
 
     fn arrive(&mut self, mark: u64, now: u64, asked: &mut Asked) {
-        let index = match self.callers.len() {
-            1 => 0,
-            count => (uniform(&mut of_request(mark, CALLER)) * count as f64) as usize,
-        };
+        let index = pick(mark, self.callers.len());
         let caller = &mut self.callers[index];
         if now < caller.joins {
             return;

@@ -71,27 +71,34 @@ pub(super) fn models() -> Vec<Model> {
         model(
             "cold-start",
             "full load on the initial limit",
-            vec![rate(slots(phase("cold", 30.0), 200), 30_000.0)],
+            vec![rate(slots(phase("cold", 20.0), 200), 30_000.0)],
         ),
-        model(
-            "saturation",
-            "an hour of it",
-            vec![
-                phase("first minutes", 300.0),
-                Phase {
-                    step: false,
-                    ..phase("hour", 3_000.0)
-                },
-                Phase {
-                    step: false,
-                    ..phase("last minutes", 300.0)
-                },
-            ],
-        ),
+        saturation(),
         spike(),
         drift(),
         warming(),
     ]
+}
+
+fn saturation() -> Model {
+    let part = |name: &str, seconds, step| Phase {
+        service_ms: 40.0,
+        rate: 1_200.0,
+        step,
+        ..phase(name, seconds)
+    };
+    Model {
+        deadline_ms: 1_000.0,
+        ..model(
+            "saturation",
+            "an hour of it",
+            vec![
+                part("first minutes", 300.0, true),
+                part("hour", 3_000.0, false),
+                part("last minutes", 300.0, false),
+            ],
+        )
+    }
 }
 
 fn spike() -> Model {

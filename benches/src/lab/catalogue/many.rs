@@ -30,22 +30,27 @@ fn many(name: &str, count: u32, slots: u32, rate: f64, seconds: [f64; 3]) -> Mod
 }
 
 fn twelve(name: &str) -> Model {
-    many(name, 12, 64, 9_600.0, [120.0, 120.0, 120.0])
+    many(name, 12, 64, 9_600.0, [120.0, 90.0, 60.0])
 }
 
 pub(super) fn models() -> Vec<Model> {
+    let fifty = |seconds| many("many-clients-50", 50, 200, 30_000.0, seconds);
+    let crowd = |seconds| many("many-clients-300", 300, 200, 30_000.0, seconds);
     let mut models = vec![
         twelve("many-clients"),
-        many("many-clients-50", 50, 200, 30_000.0, [90.0, 40.0, 40.0]),
-        many("many-clients-300", 300, 200, 30_000.0, [90.0, 70.0, 40.0]),
+        fifty([80.0, 40.0, 30.0]),
+        crowd([80.0, 60.0, 30.0]),
     ];
-    for index in 0..models.len() {
-        let mut guarded = models[index].clone();
-        let tail = guarded.name.split_off("many-clients".len());
-        guarded.name = format!("{}-refusing{tail}", guarded.name);
-        guarded.guarded = true;
-        models.push(guarded);
-    }
+    let shorter = [
+        many("many-clients", 12, 64, 9_600.0, [80.0, 40.0, 40.0]),
+        fifty([80.0, 30.0, 30.0]),
+        crowd([80.0, 40.0, 30.0]),
+    ];
+    models.extend(shorter.map(|mut model| {
+        model.name = model.name.replace("many-clients", "many-clients-refusing");
+        model.guarded = true;
+        model
+    }));
     models
 }
 

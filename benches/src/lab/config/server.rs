@@ -76,12 +76,13 @@ struct Pauses {
     for_ms: Option<f64>,
 }
 
-/// More requests than this take longer than anybody waits.
-const MOST_REQUESTS: f64 = 1e9;
+/// All requests of a model are kept in memory, 16 bytes each.
+const MOST_REQUESTS: f64 = 1e8;
 
 pub(super) fn model(file: &File, text: &str) -> Result<model::Model, FileError> {
     let usual = model::Model::default();
     let mut phases: Vec<model::Phase> = Vec::new();
+    let mut requests = 0.0;
     for (index, phase) in file.phase.iter().enumerate() {
         let before = phases.last().cloned().unwrap_or_default();
         let next = phase.as_ref().after(before, index);
@@ -95,12 +96,10 @@ pub(super) fn model(file: &File, text: &str) -> Result<model::Model, FileError> 
                 "pauses: for-ms must be less than every-ms",
             ));
         }
-        if next.seconds * next.rate > MOST_REQUESTS {
-            return Err(wrong(
-                text,
-                &phase.span(),
-                "rate: more than 1e9 requests in this phase",
-            ));
+        requests += next.seconds * next.rate;
+        if requests > MOST_REQUESTS {
+            let message = "rate: more than 1e8 requests until the end of this phase";
+            return Err(wrong(text, &phase.span(), message));
         }
         phases.push(next);
     }
