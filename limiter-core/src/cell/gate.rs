@@ -59,7 +59,8 @@ impl Gate {
     pub(crate) fn enter(&self, bits: u32) -> Option<Holder<'_>> {
         // AcqRel: Acquire pairs with `leave`, Release publishes what the caller stored for `bits`.
         let before = self.0.fetch_or(LOCKED | bits, Ordering::AcqRel);
-        (before & LOCKED == 0).then_some(Holder { gate: self })
+        // Lazily: a holder that is made only to be dropped would open the gate for others.
+        (before & LOCKED == 0).then(|| Holder { gate: self })
     }
 
     /// Leaves `bits` for the next holder without becoming it.

@@ -102,6 +102,33 @@ fn holders_come_one_after_the_other_and_leave_no_work_behind() {
     });
 }
 
+/// Whoever finds the gate taken leaves it as it is, so that the next to come finds it taken too.
+#[test]
+fn two_are_never_inside_however_often_they_come() {
+    explore("cell-gate-twice", || {
+        let shared = Arc::new((Gate::new(), AtomicU32::new(0)));
+        let come = |shared: &(Gate, AtomicU32)| {
+            let (gate, inside) = shared;
+            if let Some(holder) = gate.enter(DUE) {
+                hold(holder, |_| {
+                    assert_eq!(inside.swap(1, Relaxed), 0, "two are inside");
+                    inside.store(0, Relaxed);
+                });
+            }
+        };
+        let thread = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                come(&shared);
+                come(&shared);
+            })
+        };
+        come(&shared);
+        thread.join().unwrap();
+        assert_eq!(shared.0.read(), (0, false));
+    });
+}
+
 /// An interrupt marks, a thread works: the mark is seen by the thread that is inside or by the next.
 #[test]
 fn what_was_stored_before_a_mark_is_seen_by_whoever_takes_it() {
