@@ -1,11 +1,12 @@
 //! The knee of the throughput curve, found by comparing two nearby limits.
 
+mod overload;
 mod phase;
 mod search;
 mod state;
 mod track;
 
-use super::{Decision, Law, Reason, Window, math};
+use super::{Decision, Law, Reason, Window};
 use crate::error::ConfigError;
 use state::{Mode, Phase, State, WORDS};
 
@@ -80,11 +81,15 @@ impl Law for Knee {
         if state.middle == 0 {
             state.begin(window);
         }
-        let reason = state.learn(self, window);
+        let before = state.middle;
+        let reason = match state.overloads(window) {
+            Some(cut) => cut,
+            None => state.learn(self, window),
+        };
         let floor = window.min.saturating_mul(256);
         let ceiling = window.max.saturating_mul(256);
         state.middle = state.middle.min(ceiling).max(floor);
-        let mut decision = state.next_phase(self, window, reason);
+        let mut decision = state.next_phase(self, window);
         // Whichever phase is next: a cut is never up, and demand that did not reach the limit needs no more.
         if reason == Reason::CutOverload {
             let below = window.limit.saturating_sub(1).max(window.min).max(1);
@@ -92,6 +97,7 @@ impl Law for Knee {
         } else if !window.limited() {
             decision.limit = decision.limit.min(window.limit);
         }
+        decision.reason = said(reason, before, state.middle, window.limit, decision.limit);
         state.write(words);
         decision
     }
@@ -106,24 +112,28 @@ impl Law for Knee {
     }
 }
 
-impl State {
-    /// Takes what the closed window showed into the middle.
-    fn learn(&mut self, law: &Knee, window: &Window) -> Reason {
-        let before = self.middle;
-        let reason = self.judge(law, window);
-        if !window.overloaded() {
-            return reason;
+/// The alternation moves the limit too: a reason that names a direction is given only when the limit went
+/// that way.
+fn said(reason: Reason, before: u32, middle: u32, from: u32, to: u32) -> Reason {
+    match reason {
+        Reason::Grew if middle < before || to < from => Reason::Probing,
+        Reason::CutLatency if middle > before || to > from => Reason::Probing,
+        Reason::HeldSteady | Reason::HeldNotLimited | Reason::HeldTooFewSamples if to != from => {
+            Reason::Probing
         }
-        // Half of the share that was refused is taken off, at most 30 %, of what latency left or of what
-        // there was.
-        let off = window.overload_share().min(600) / 2;
-        self.middle = math::scale_per_mille(self.middle.min(before), 1_000 - off);
-        self.mode = Mode::Track;
-        self.have = false;
-        Reason::CutOverload
+        reason => reason,
+    }
+}
+
+impl State {
+    fn begin(&mut self, window: &Window) {
+        self.middle = window.limit.saturating_mul(256);
+        self.exponent = phase::FIRST;
+        self.start(Mode::Ramp, 0);
     }
 
-    fn judge(&mut self, law: &Knee, window: &Window) -> Reason {
+    /// Takes what the closed window showed into the middle.
+    fn learn(&mut self, law: &Knee, window: &Window) -> Reason {
         if window.successes < LEAST_PHASE {
             return Reason::HeldTooFewSamples;
         }
@@ -131,8 +141,8 @@ impl State {
         let full = u64::from(window.inflight_avg_q8) * 4 >= u64::from(window.limit) * 256 * 3;
         if !full || !window.limited() {
             self.have = false;
-            if self.mode == Mode::Descend {
-                self.mode = Mode::Track;
+            if self.mode == Mode::Search {
+                self.start(Mode::Track, 85);
             }
             // Without a queue of our own making: what the knee's RTT will be about.
             let rtt = Phase::of(window).rtt;
@@ -143,17 +153,10 @@ impl State {
             return Reason::HeldNotLimited;
         }
         self.choose_period(window);
-        match self.mode {
-            Mode::Ramp => self.ramp(Phase::of_search(window)),
-            Mode::Descend => self.descend(Phase::of_search(window)),
-            Mode::Track => {
-                let phase = Phase::of(window);
-                if self.changed(phase) {
-                    self.start_descent(Phase::of_search(window))
-                } else {
-                    self.compare(law, phase, window)
-                }
-            }
+        if self.mode == Mode::Ramp {
+            self.ramp(Phase::of_step(window))
+        } else {
+            self.compare(law, Phase::of(window), window.successes)
         }
     }
 }

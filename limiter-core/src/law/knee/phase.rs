@@ -12,15 +12,18 @@ const LONGEST: u32 = 1;
 pub(super) const FIRST: u32 = 4;
 const SHORTEST_ALONE: u32 = 6;
 
-/// A step of a search is judged by at least so many successes: with service times that vary by their mean,
-/// the difference of two throughputs is then known to a fifth.
-const SEARCH_SAMPLES: u32 = 48;
+/// A step of a ramp at the service's own pace is judged by at least so many successes: with service times
+/// that vary by their mean, the difference of two throughputs is then known to a fifth.
+const STEP_SAMPLES: u32 = 48;
+
+/// How far the two limits of a search are from the middle, per mille.
+const SEARCH_SPREAD: u32 = 250;
 
 /// Below this middle (Q8) the two limits are neighbours.
 const SMALL: u32 = 5 * 256;
 
 impl State {
-    /// A period of 5 to 14 round trips, by powers of two.
+    /// A period of 4 to 14 round trips, by powers of two.
     pub(super) fn choose_period(&mut self, window: &Window) {
         let rtt = window.rtt_mean.get();
         let shortest = if window.wall.is_some() {
@@ -29,40 +32,37 @@ impl State {
             SHORTEST_ALONE
         };
         let before = self.exponent;
-        while period(window, self.exponent) < rtt.saturating_mul(5) && self.exponent > LONGEST {
+        while period(window, self.exponent) < rtt.saturating_mul(4) && self.exponent > LONGEST {
             self.exponent -= 1;
         }
         while period(window, self.exponent) > rtt.saturating_mul(14) && self.exponent < shortest {
             self.exponent += 1;
         }
         if self.exponent != before {
-            self.have &= self.mode != Mode::Track;
+            self.have &= self.mode == Mode::Ramp;
         }
     }
 
     /// The limit and the length of the next phase.
-    pub(super) fn next_phase(&mut self, law: &Knee, window: &Window, reason: Reason) -> Decision {
-        let rtt = window.rtt_mean.get();
+    pub(super) fn next_phase(&mut self, law: &Knee, window: &Window) -> Decision {
         let period = period(window, self.exponent);
-        let cold = self.cold();
-        let searching = self.mode != Mode::Track;
-        if cold || searching && period < rtt.saturating_mul(5) {
-            // At the service's own pace: nobody is in step yet, or no phase is long enough.
-            let limit = self.middle >> 8;
-            return Decision::new(limit, reason).then(Next {
-                settle: Ticks::new(rtt),
-                length: Ticks::new(rtt.saturating_mul(2)),
-                samples: limit.max(SEARCH_SAMPLES),
-            });
-        }
-        let hz = window.rate.get();
         let (settle, length) = match window.wall {
+            None if self.mode == Mode::Ramp => {
+                // Alone, at the service's own pace.
+                let limit = self.middle >> 8;
+                let rtt = window.rtt_mean.get();
+                return Decision::new(limit, Reason::Grew).then(Next {
+                    settle: Ticks::new(rtt),
+                    length: Ticks::new(rtt.saturating_mul(2)),
+                    samples: limit.max(STEP_SAMPLES),
+                });
+            }
             None => {
                 self.high = !self.high;
                 (period * 3 / 10, period - period * 3 / 10)
             }
             Some(wall) => {
-                let (index, left) = wall_phase(wall.ticks(), hz, self.exponent);
+                let (index, left) = wall_phase(wall.ticks(), window.rate.get(), self.exponent);
                 if left > period / 2 {
                     self.high = index & 1 == 0;
                     let settle = (left * 2).saturating_sub(period) * 3 / 10;
@@ -74,28 +74,29 @@ impl State {
                 }
             }
         };
-        if reason == Reason::CutOverload {
-            // After a cut the lower of the two comes first.
-            self.high = false;
-        }
-        let limit = if searching {
-            self.middle >> 8
-        } else if self.middle < SMALL {
-            // Neighbours: anything wider would leave out the limit that the middle stands for.
-            (self.middle >> 8) + u32::from(self.high)
-        } else {
-            let spread = scale_per_mille(self.middle, law.spread_per_mille).max(256);
-            if self.high {
-                self.middle.saturating_add(spread) >> 8
-            } else {
-                (self.middle - spread) >> 8
-            }
-        };
-        Decision::new(limit, reason).then(Next {
+        Decision::new(self.limit(law), Reason::Probing).then(Next {
             settle: Ticks::new(settle),
             length: Ticks::new(length),
-            samples: if searching { SEARCH_SAMPLES } else { 0 },
+            samples: 0,
         })
+    }
+
+    fn limit(&self, law: &Knee) -> u32 {
+        let spread = match self.mode {
+            Mode::Ramp => return self.middle >> 8,
+            Mode::Track if self.middle < SMALL => {
+                // Neighbours: anything wider would leave out the limit that the middle stands for.
+                return (self.middle >> 8) + u32::from(self.high);
+            }
+            Mode::Track => law.spread_per_mille,
+            Mode::Search => SEARCH_SPREAD,
+        };
+        let spread = scale_per_mille(self.middle, spread).max(256);
+        if self.high {
+            self.middle.saturating_add(spread) >> 8
+        } else {
+            (self.middle.saturating_sub(spread) >> 8).max(1)
+        }
     }
 }
 

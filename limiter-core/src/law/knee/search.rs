@@ -1,112 +1,51 @@
-//! Finding the neighbourhood of the knee by factors, from below and from above.
+//! Finding the neighbourhood of the knee: by factors from below, and with two limits far apart.
 
 use super::super::math::{scale_exp2, scale_per_mille};
 use super::state::{Mode, Phase, State};
-use super::{Reason, Window};
+use super::{Knee, Reason};
 
-/// log2 of 1.07 in Q16: the least difference in concurrency that two steps of a search are taken to have.
+/// log2 of 1.07 in Q16: the least difference in concurrency that two steps of a ramp are taken to have.
 const STEP_LEAST: i32 = 6_400;
+/// The weight at which a search decides: one pair of 48 successes each, at limits a quarter above and below.
+const DECIDED: i32 = 26_000;
+/// Elasticities (Q8) above which the knee is far above, 0.7, and below which it is below, 0.25.
+const FAR_ABOVE: i32 = 180;
+const BELOW: i32 = 64;
+/// log2 in Q16 of 1.15, 1.6 and 4: how far a search steps down.
+const DOWN_LEAST: i32 = 13_215;
+const DOWN_USUAL: i32 = 44_437;
+const DOWN_MOST: i32 = 131_072;
 
 impl State {
-    pub(super) fn begin(&mut self, window: &Window) {
-        self.middle = window.limit.saturating_mul(256);
-        self.mode = Mode::Ramp;
-        self.exponent = super::phase::FIRST;
-        self.forget();
-    }
-
     /// Multiplies until throughput stops following.
-    pub(super) fn ramp(&mut self, phase: Phase) -> Reason {
-        if !self.have && self.cold() && self.above_knee(phase) {
-            return self.start_descent(phase);
-        }
+    pub(super) fn ramp(&mut self, step: Phase) -> Reason {
         if self.have {
-            let grown = phase.inflight.saturating_sub(self.other.inflight);
+            let grown = step.inflight.saturating_sub(self.other.inflight);
             if grown < STEP_LEAST {
                 // The step was not taken: the limit is at its maximum.
-                self.mode = Mode::Track;
-                self.forget();
+                self.start(Mode::Track, 85);
                 return Reason::HeldSteady;
             }
-            let gained = phase.rate.saturating_sub(self.other.rate);
+            let gained = step.rate.saturating_sub(self.other.rate);
             if gained < grown / 2 {
-                if self.up == 0 && self.flat == 0 {
+                if self.up == 0 {
                     // The very first step bought nothing: the start was above the knee already.
-                    self.other.inflight = self.other.inflight.min(phase.inflight);
-                    return self.start_descent(self.other);
+                    self.middle = scale_exp2(1, self.other.inflight.min(step.inflight));
+                    self.start(Mode::Search, 0);
+                    return Reason::CutLatency;
                 }
-                // The queue began with this step: Little's law at the RTT before it.
-                return self.settle_between(self.other, phase);
+                return self.settle_between(self.other, step);
             }
             self.up += 1;
         }
-        self.other = phase;
+        self.other = step;
         self.have = true;
         self.middle = scale_per_mille(self.middle, 1_600).max(self.middle.saturating_add(256));
         Reason::Grew
     }
 
-    /// Ramping from a start, not after a descent.
-    pub(super) fn cold(&self) -> bool {
-        self.mode == Mode::Ramp && self.flat == 0
-    }
-
-    /// Starts dividing from `phase`.
-    pub(super) fn start_descent(&mut self, phase: Phase) -> Reason {
-        self.forget();
-        self.mode = Mode::Descend;
-        self.other = phase;
-        self.have = true;
-        self.step_down(phase)
-    }
-
-    /// Divides until throughput suffers.
-    pub(super) fn descend(&mut self, phase: Phase) -> Reason {
-        if !self.have {
-            self.other = phase;
-            self.have = true;
-            return self.step_down(phase);
-        }
-        let shrunk = self
-            .other
-            .inflight
-            .saturating_sub(phase.inflight)
-            .max(STEP_LEAST);
-        let lost = self.other.rate.saturating_sub(phase.rate);
-        if lost > shrunk * 2 / 5 {
-            if self.flat == 0 {
-                // The very first step down cost throughput: there may be room above.
-                self.mode = Mode::Ramp;
-                self.middle = scale_exp2(1, self.other.inflight);
-                (self.flat, self.have) = (1, false);
-                return Reason::Probing;
-            }
-            return self.settle_between(phase, self.other);
-        }
-        self.flat += 1;
-        self.other = phase;
-        self.step_down(phase)
-    }
-
-    fn step_down(&mut self, phase: Phase) -> Reason {
-        let middle = scale_exp2(1, phase.inflight);
-        if middle <= 256 + 128 {
-            // Nothing below to try.
-            self.mode = Mode::Track;
-            self.knee_rtt = phase.rtt;
-            self.forget();
-            self.middle = 256;
-            return Reason::CutLatency;
-        }
-        // By a factor of 1.6, and by one slot at least.
-        self.middle = scale_per_mille(middle, 625)
-            .min(middle.saturating_sub(256))
-            .max(256);
-        Reason::CutLatency
-    }
-
-    /// The knee lies between two steps: what the higher one's throughput needs at the lower one's RTT, by
-    /// Little's law, and a tenth more.
+    /// The queue began with the last step. The knee lies between two steps: what the higher one's throughput
+    /// needs at the lower one's RTT, by Little's law, and a tenth more.
     fn settle_between(&mut self, low: Phase, high: Phase) -> Reason {
         let (least, most) = (scale_exp2(1, low.inflight), scale_exp2(1, high.inflight));
         let needed = scale_exp2(
@@ -117,9 +56,45 @@ impl State {
         self.middle = scale_per_mille(needed, 1_100)
             .max(scale_per_mille(least, 700))
             .min(most.max(least));
-        self.mode = Mode::Track;
         self.knee_rtt = low.rtt;
-        self.forget();
+        self.start(Mode::Track, 85);
+        Reason::CutLatency
+    }
+
+    /// Judges a pair of limits far apart by the elasticity (Q8) of all pairs of this search.
+    pub(super) fn search(&mut self, law: &Knee, elasticity: i32, low: Phase) -> Reason {
+        if self.sxx < DECIDED {
+            return Reason::Probing;
+        }
+        if elasticity > FAR_ABOVE {
+            self.start(Mode::Ramp, 0);
+            self.middle = scale_per_mille(self.middle, 1_600).max(self.middle.saturating_add(256));
+            return Reason::Grew;
+        }
+        if elasticity > BELOW {
+            // Near.
+            self.knee_rtt = low.rtt;
+            self.start(Mode::Track, law.target_q8);
+            return Reason::HeldSteady;
+        }
+        let down = match low.rtt.saturating_sub(self.knee_rtt) {
+            excess if self.knee_rtt != 0 && excess > DOWN_LEAST => excess.min(DOWN_MOST),
+            _ => {
+                // The RTT of the knee that we believed in is not it.
+                self.knee_rtt = 0;
+                DOWN_USUAL
+            }
+        };
+        if self.middle <= 256 + 128 {
+            // Nothing below to try.
+            self.knee_rtt = low.rtt;
+            self.start(Mode::Track, 0);
+            return Reason::HeldSteady;
+        }
+        self.middle = scale_exp2(self.middle, -down)
+            .min(self.middle.saturating_sub(256))
+            .max(256);
+        self.start(Mode::Search, 0);
         Reason::CutLatency
     }
 }

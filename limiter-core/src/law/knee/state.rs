@@ -12,15 +12,6 @@ pub(super) struct Phase {
 }
 
 impl Phase {
-    /// A phase of a search: the limit stands for what was in flight, for the step is too large, and too
-    /// recent, for an average over permits that were admitted before it.
-    pub(super) fn of_search(window: &Window) -> Self {
-        Self {
-            inflight: log2_q16(u64::from(window.limit) << 8),
-            ..Self::of(window)
-        }
-    }
-
     pub(super) fn of(window: &Window) -> Self {
         Self {
             rate: log2_q16(window.successes.into()) - log2_q16(window.elapsed.get().max(1)),
@@ -28,14 +19,23 @@ impl Phase {
             inflight: log2_q16(window.inflight_avg_q8.max(1).into()),
         }
     }
+
+    /// A step of the ramp: the limit stands for what was in flight, for the step is too large, and too
+    /// recent, for an average over permits that were admitted before it.
+    pub(super) fn of_step(window: &Window) -> Self {
+        Self {
+            inflight: log2_q16(u64::from(window.limit) << 8),
+            ..Self::of(window)
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Multiplying from a cold start until throughput stops following.
+    /// Multiplying until throughput stops following.
     Ramp,
-    /// Dividing from far above the knee until throughput suffers.
-    Descend,
+    /// Comparing two limits far apart, to learn whether the knee is near, far above or far below.
+    Search,
     /// Comparing two nearby limits.
     Track,
 }
@@ -47,9 +47,9 @@ pub(super) struct State {
     pub(super) mode: Mode,
     /// The phase that runs is the higher one.
     pub(super) high: bool,
-    /// `other` is the phase before, or the last step of a search.
+    /// `other` is the phase before.
     pub(super) have: bool,
-    /// Pairs in a row that showed room, flatness, and a queue far above the knee's.
+    /// Pairs in a row that showed room, flatness, and a queue far above the knee's; steps of a ramp.
     pub(super) up: u32,
     pub(super) flat: u32,
     pub(super) bloated: u32,
@@ -57,11 +57,15 @@ pub(super) struct State {
     pub(super) exponent: u32,
     pub(super) other: Phase,
     pub(super) other_samples: u32,
-    /// Forgetting sums of the regression of throughput on concurrency, Q16.
+    /// Sums of the regression of throughput on concurrency, Q16: forgetting in `Track`, plain in `Search`.
     pub(super) sxy: i32,
     pub(super) sxx: i32,
     /// log2 of the RTT seen at the knee, 0 while unknown.
     pub(super) knee_rtt: i32,
+    /// The share of overloads that no cut lowers, per mille.
+    pub(super) stray: u32,
+    /// The share that the last cut answered, per mille; 0 when the next window has judged it.
+    pub(super) cut: u32,
 }
 
 /// The regression's weight at which it is trusted in full, in Q16 of log2 squared.
@@ -77,11 +81,11 @@ fn log(word: u32) -> i32 {
 }
 
 /// As `clamp`, without its panic.
-fn within(value: i32, least: i32, most: i32) -> i32 {
+pub(super) fn within(value: i32, least: i32, most: i32) -> i32 {
     value.min(most).max(least)
 }
 
-pub(super) const WORDS: usize = 9;
+pub(super) const WORDS: usize = 10;
 
 impl State {
     pub(super) fn read(words: &[u32; WORDS]) -> Self {
@@ -91,7 +95,7 @@ impl State {
             middle: words[0],
             mode: match nibble(0) & 3 {
                 0 => Mode::Ramp,
-                1 => Mode::Descend,
+                1 => Mode::Search,
                 _ => Mode::Track,
             },
             high: nibble(0) & 4 != 0,
@@ -109,13 +113,15 @@ impl State {
             sxy: within(words[6] as i32, -SUM_MOST, SUM_MOST),
             sxx: within(words[7] as i32, 0, SUM_MOST),
             knee_rtt: log(words[8]),
+            stray: (words[9] & 0xffff).min(1_000),
+            cut: (words[9] >> 16).min(1_000),
         }
     }
 
     pub(super) fn write(&self, words: &mut [u32; WORDS]) {
         let mode = match self.mode {
             Mode::Ramp => 0,
-            Mode::Descend => 1,
+            Mode::Search => 1,
             Mode::Track => 2,
         };
         *words = [
@@ -133,14 +139,18 @@ impl State {
             self.sxy as u32,
             self.sxx as u32,
             self.knee_rtt as u32,
+            self.stray.min(1_000) | self.cut.min(1_000) << 16,
         ];
     }
 
-    /// Starts the regression anew, with a weak belief in an elasticity of a third.
-    pub(super) fn forget(&mut self) {
-        self.sxx = TRUST;
-        self.sxy = TRUST / 3;
+    /// Starts a mode with nothing compared yet; tracking with a weak belief in this elasticity (Q8).
+    pub(super) fn start(&mut self, mode: Mode, belief_q8: i32) {
+        self.mode = mode;
         self.have = false;
         (self.up, self.flat, self.bloated) = (0, 0, 0);
+        (self.sxx, self.sxy) = match mode {
+            Mode::Track => (TRUST, TRUST / 256 * belief_q8),
+            _ => (0, 0),
+        };
     }
 }

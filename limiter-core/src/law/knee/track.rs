@@ -1,8 +1,8 @@
-//! Comparing two nearby limits and moving the middle.
+//! Comparing two limits and moving the middle.
 
 use super::super::math::{isqrt, scale_per_mille};
-use super::state::{Phase, State, TRUST};
-use super::{Knee, Reason, Window};
+use super::state::{Mode, Phase, State, TRUST, within};
+use super::{Knee, Reason};
 
 /// log2 of 1.02 in Q16: two phases whose concurrency differed by less say nothing.
 const DELTA_LEAST: i32 = 1_872;
@@ -13,35 +13,22 @@ const BLOAT: i32 = 38_336;
 /// Successes that make a phase count fully.
 const FULL_PHASE: u32 = 60;
 
-/// An elasticity (Q8) above which a pair shows room for much more: 0.7.
-const ROOM: i32 = 180;
+/// Elasticities (Q8) above which a pair shows room for much more, 0.6, and the regression agrees, 0.5.
+const ROOM: i32 = 154;
+const ROOM_AGREED: i32 = 128;
+/// So many such pairs in a row start a search.
+const ROOM_PAIRS: u32 = 3;
 /// An elasticity (Q8) below which a pair shows nothing but queueing: 0.05.
 const FLAT: i32 = 13;
-/// So many flat pairs in a row start a descent.
+/// So many flat pairs in a row start a search.
 const FLAT_PAIRS: u32 = 4;
 
 impl State {
-    /// The RTT is half as long again as at the knee.
-    pub(super) fn above_knee(&self, phase: Phase) -> bool {
-        self.knee_rtt != 0 && phase.rtt > self.knee_rtt + BLOAT
-    }
-
-    /// The RTT has been far above the knee's for two phases: the dependency changed. Whether it got fuller or
-    /// only slower a search will tell, and it begins downwards, where being wrong hurts least.
-    pub(super) fn changed(&mut self, phase: Phase) -> bool {
-        self.bloated = if self.above_knee(phase) {
-            self.bloated + 1
-        } else {
-            0
-        };
-        self.bloated >= 2
-    }
-
     /// Compares the phase with the one before it.
-    pub(super) fn compare(&mut self, law: &Knee, phase: Phase, window: &Window) -> Reason {
+    pub(super) fn compare(&mut self, law: &Knee, phase: Phase, samples: u32) -> Reason {
         if !self.have {
             self.other = phase;
-            self.other_samples = window.successes;
+            self.other_samples = samples;
             self.have = true;
             return Reason::Probing;
         }
@@ -57,28 +44,27 @@ impl State {
         }
         let gained = high.rate.saturating_sub(low.rate);
         let unqueued = grown.saturating_sub(high.rtt.saturating_sub(low.rtt));
-        let claim = (gained / 2 + unqueued / 2).clamp(-CLAIM_MOST, CLAIM_MOST);
-        let weight_q8 =
-            window.successes.min(self.other_samples).min(4 * FULL_PHASE) * 256 / FULL_PHASE;
-        let raw = (claim / (grown / 256).max(1)).clamp(-256, 512);
-        // A pair of full phases that shows room twice running outweighs what was learned before.
-        let room = raw > ROOM && weight_q8 >= 256;
-        self.up = if room { self.up + 1 } else { 0 };
-        if self.up == 2 {
-            self.sxy /= 4;
-            self.sxx /= 4;
+        let claim = within(gained / 2 + unqueued / 2, -CLAIM_MOST, CLAIM_MOST);
+        let weight_q8 = samples.min(self.other_samples).min(4 * FULL_PHASE) * 256 / FULL_PHASE;
+        let keep = self.mode == Mode::Search;
+        self.sxy = add(self.sxy, keep, grown, claim, weight_q8);
+        self.sxx = add(self.sxx, keep, grown, grown, weight_q8);
+        let elasticity = within(
+            self.sxy.saturating_mul(16) / (self.sxx / 16).max(1),
+            -256,
+            307,
+        );
+        if self.mode == Mode::Search {
+            return self.search(law, elasticity, low);
         }
-        self.sxy = forget_and_add(self.sxy, grown, claim, weight_q8);
-        self.sxx = forget_and_add(self.sxx, grown, grown, weight_q8);
-        let elasticity = (self.sxy.saturating_mul(16) / (self.sxx / 16).max(1)).clamp(-256, 307);
-        let flat = elasticity < FLAT && raw < 2 * FLAT;
-        self.flat = if flat {
-            self.flat + 1
-        } else {
-            self.flat.saturating_sub(1)
-        };
-        if self.flat >= FLAT_PAIRS {
-            return self.start_descent(low);
+        let raw = within(claim / (grown / 256).max(1), -256, 512);
+        self.bloated = count(self.bloated, self.knee_rtt != 0 && low.rtt > self.knee_rtt + BLOAT);
+        self.up = count(self.up, raw > ROOM && elasticity > ROOM_AGREED);
+        self.flat = count(self.flat, elasticity < FLAT && raw < 2 * FLAT);
+        if self.bloated >= 1 || self.up >= ROOM_PAIRS || self.flat >= FLAT_PAIRS {
+            // The dependency changed, or the knee is elsewhere.
+            self.start(Mode::Search, 0);
+            return Reason::Probing;
         }
         self.step(law, elasticity, phase.rtt)
     }
@@ -119,10 +105,16 @@ impl State {
         }
     }
 }
-/// `sum · 0.8 + a · b · weight`, in Q16.
-fn forget_and_add(sum: i32, a: i32, b: i32, weight_q8: u32) -> i32 {
+
+/// One more in a row, or none.
+fn count(row: u32, one_more: bool) -> u32 {
+    if one_more { row + 1 } else { 0 }
+}
+
+/// `sum + a · b · weight` in Q16, of the whole sum or of 0.8 of it.
+fn add(sum: i32, keep: bool, a: i32, b: i32, weight_q8: u32) -> i32 {
     let product = (i64::from(a) * i64::from(b)) >> 16;
     let added = (product * i64::from(weight_q8)) >> 8;
-    let kept = sum - sum / 5;
+    let kept = if keep { sum } else { sum - sum / 5 };
     kept.saturating_add(added.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
 }

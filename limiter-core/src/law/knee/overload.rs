@@ -1,0 +1,49 @@
+//! Overloads: the share that cuts, and the share that no cut lowers.
+
+use super::super::math::scale_per_mille;
+use super::super::{Reason, Window, excessive};
+use super::state::{Mode, State};
+
+/// A share of overloads above this, per mille, is never taken for stray errors.
+const STRAY_MOST: u32 = 100;
+
+impl State {
+    /// Whether the window's overloads are beyond the tolerated share, and what came of it.
+    ///
+    /// Errors that come at the same rate whatever the limit is (a bug, a bad replica, a dependency's
+    /// dependency) must not shrink it. So a cut is a trial: the window after it shows a smaller share, or
+    /// the share is not of our making, is tolerated from then on, and the cut is taken back.
+    pub(super) fn overloads(&mut self, window: &Window) -> Option<Reason> {
+        let share = window.overload_share();
+        if !excessive(
+            window.successes,
+            window.overloads,
+            window.tolerance.max(self.stray + self.stray / 4),
+        ) {
+            self.cut = 0;
+            if window.successes >= super::LEAST_PHASE {
+                self.stray -= self.stray.saturating_sub(share).div_ceil(8);
+            }
+            return None;
+        }
+        if self.cut != 0 && share <= STRAY_MOST && share * 4 >= self.cut * 3 {
+            // It was not the limit.
+            let kept = 1_000 - off(self.cut);
+            self.middle = scale_per_mille(self.middle, (1_000_000u32).checked_div(kept).unwrap_or(1_000));
+            self.stray = share;
+            self.cut = 0;
+            return None;
+        }
+        self.cut = share.max(1);
+        self.middle = scale_per_mille(self.middle, 1_000 - off(share));
+        if share > STRAY_MOST {
+            self.start(Mode::Track, 85);
+        }
+        Some(Reason::CutOverload)
+    }
+}
+
+/// What a share of overloads takes off the middle: half of it, at most 30 %; per mille.
+fn off(share: u32) -> u32 {
+    share.min(600) / 2
+}
