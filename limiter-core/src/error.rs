@@ -4,6 +4,7 @@ use core::fmt;
 
 /// A configuration value that cannot work: the field, what it got and what it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ConfigError {
     field: &'static str,
     value: u64,
@@ -126,6 +127,7 @@ impl Text {
 
 /// An acquire was refused: why, and the limit and the number in flight at that instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct Rejected {
     /// Why.
@@ -149,6 +151,7 @@ impl Rejected {
 
 /// Why an acquire was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum RejectReason {
     /// As many are in flight as the limit allows.

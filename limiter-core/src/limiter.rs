@@ -278,6 +278,14 @@ impl<L: Law> Limiter<L> {
         self.admission.0.clear_waiting();
     }
 
+    /// Whether less is in flight than the limit allows; for adapters, that know by it whether the next
+    /// waiter can be served too. Costs one load.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        let seen = self.admission.0.load();
+        seen.inflight() < seen.limit()
+    }
+
     pub(crate) fn occupancy(&self) -> Occupancy {
         self.admission.0.load()
     }

@@ -2,6 +2,7 @@
 
 /// How the work that a permit stood for ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Outcome {
     /// The work was done. The only outcome whose time feeds the RTT.

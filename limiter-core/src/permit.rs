@@ -13,6 +13,7 @@ use core::ops::Deref;
 /// Give it back by [`Limiter::settle`] or [`Limiter::release`]; a slot that is dropped stays taken for
 /// ever. It cannot be copied, so it cannot be given back twice.
 #[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[must_use = "a dropped slot stays taken for ever"]
 pub struct Slot {
     pub(crate) started: Timestamp,
@@ -44,6 +45,7 @@ impl Slot {
 /// It is a copy and says nothing about the slot: record it once, by
 /// [`Limiter::observe_sample`], before or after the slot is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Sample {
     pub(crate) started: Timestamp,
     pub(crate) epoch: u16,

@@ -10,6 +10,7 @@ use crate::time::Timestamp;
 
 /// What [`Permit::finish`](crate::Permit::finish) changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Settled {
     pub(crate) change: Option<Change>,
     pub(crate) wake: bool,
@@ -34,6 +35,7 @@ impl Settled {
 
 /// One change of the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Change {
     /// The limit before.
     pub from: u32,

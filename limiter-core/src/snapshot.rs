@@ -6,6 +6,7 @@ use crate::time::Ticks;
 /// A limiter's gauges. Taking one has no side effect; its numbers are read one after the other, so under
 /// load they may be from slightly different instants (`limit`, `inflight`, `waiting`, `closed` are from one).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct Snapshot {
     /// The limit in force, 0 when closed.

@@ -14,6 +14,7 @@ use core::fmt;
 /// A permit as plain data: may be copied, stored in a C struct, passed to an interrupt handler. Only the
 /// first [`Tickets::finish`] of it counts; every later one is an error, also while others are in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
 pub struct Ticket {
     started: Timestamp,
@@ -133,6 +134,7 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
 
 /// A ticket was finished that is not out: it was finished before, or never belonged to this table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NotOut {
     ticket: Ticket,
 }

@@ -10,6 +10,7 @@ use core::time::Duration;
 /// The length of a tick is the [`TickRate`] given to the limiter's configuration. A clock may stand
 /// still, step back or wrap: nothing panics, and no more than the samples in question is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Timestamp(u64);
 
 impl Timestamp {
@@ -39,6 +40,7 @@ impl Timestamp {
 
 /// A length of time in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Ticks(u64);
 
 impl Ticks {
@@ -65,6 +67,7 @@ impl Ticks {
 /// assert_eq!(TickRate::MILLIS.ticks(Duration::from_micros(1)), Ticks::new(1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TickRate(u32);
 
 impl TickRate {
@@ -118,6 +121,26 @@ impl TickRate {
         log2_at_least_0(self.0 / 16_384)
     }
 
+    /// `ticks >> shift` is one unit of a coarse [`Stamp`], those of budgets, breakers and throttles: 0.5 to
+    /// 1 ms, or one tick where that is longer. 2³² units are 24 days or more.
+    pub(crate) const fn coarse_shift(self) -> u32 {
+        log2_at_least_0(self.0 / 1_000)
+    }
+
+    pub(crate) const fn coarse_stamp(self, now: Timestamp) -> Stamp {
+        Stamp((now.0 >> self.coarse_shift()) as u32)
+    }
+
+    /// `length` in coarse units, rounded up and cut to what may be stored.
+    pub(crate) const fn coarse_units(self, length: Duration) -> u32 {
+        units(self.ticks(length), self.coarse_shift())
+    }
+
+    /// Coarse units in ticks.
+    pub(crate) const fn coarse_ticks(self, units: u32) -> Ticks {
+        Ticks((units as u64) << self.coarse_shift())
+    }
+
     /// RTTs are summed in units of `ticks >> shift`: full ticks, except on 32-bit words with ticks
     /// shorter than half a microsecond, where a sum would overflow within seconds.
     pub(crate) const fn rtt_shift(self) -> u32 {
@@ -130,6 +153,17 @@ impl TickRate {
 
     pub(crate) const fn stamp(self, now: Timestamp) -> Stamp {
         Stamp((now.0 >> self.stamp_shift()) as u32)
+    }
+}
+
+/// `length` in units of `1 << shift` ticks, rounded up and cut to what may be stored.
+pub(crate) const fn units(length: Ticks, shift: u32) -> u32 {
+    let rest = length.0 & ((1 << shift) - 1) != 0;
+    let units = (length.0 >> shift).saturating_add(rest as u64);
+    if units > Stamp::MAX_UNITS as u64 {
+        Stamp::MAX_UNITS
+    } else {
+        units as u32
     }
 }
 

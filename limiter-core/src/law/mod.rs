@@ -86,6 +86,7 @@ pub trait Law: Copy {
 /// Times are in ticks of [`rate`](Window::rate). Permits that ended between the opening and the close
 /// are in it, except those that ended in the part that the law asked to skip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct Window {
     /// The limit in force.
@@ -198,6 +199,7 @@ pub(crate) const fn excessive(successes: u32, overloads: u32, per_mille: u32) ->
 
 /// What a law decides after a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Decision {
     /// The limit from now on, clamped to the bounds by the limiter.
     pub limit: u32,
@@ -231,6 +233,7 @@ impl Decision {
 
 /// The next window as a law wants it. Lengths are cut to the longest that can be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Next {
     /// Skipped at the start: successes that end in it teach nothing.
     pub settle: Ticks,
@@ -242,6 +245,7 @@ pub struct Next {
 
 /// Why the limit is what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Reason {

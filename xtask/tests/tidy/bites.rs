@@ -190,6 +190,10 @@ fn a_library_picks_no_back_end_for_atomics() {
     good(manifest, "[dependencies]\ncritical-section = '1'");
     good(
         manifest,
+        "[dev-dependencies]\ncritical-section = { version = '1', features = ['std'] }",
+    );
+    good(
+        manifest,
         "[features]\nx = ['portable-atomic/require-cas', 'dep:loom', 'limiter-core/loom']",
     );
     good(

@@ -31,8 +31,8 @@ pub(crate) fn faults(path: &str, text: &str) -> Vec<Fault> {
     // A package that is a workspace of its own is a final binary, or built like one.
     let is_binary = manifest.contains_key("package") && manifest.contains_key("workspace");
     if !is_binary {
-        for table in dependency_tables(&manifest) {
-            found.extend(back_ends_in(table));
+        for (kind, table) in dependency_tables(&manifest) {
+            found.extend(back_ends_in(kind, table));
         }
         found.extend(forwarded(&manifest));
     }
@@ -48,7 +48,7 @@ fn at<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     table.get(*last)
 }
 
-fn dependency_tables(manifest: &Table) -> Vec<&Table> {
+fn dependency_tables(manifest: &Table) -> Vec<(&'static str, &Table)> {
     let platforms = manifest.get("target").and_then(Value::as_table);
     let workspace = manifest.get("workspace").and_then(Value::as_table);
     let owners = platforms
@@ -59,12 +59,18 @@ fn dependency_tables(manifest: &Table) -> Vec<&Table> {
         .chain([manifest]);
     let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
     owners
-        .flat_map(|owner| kinds.iter().filter_map(|kind| owner.get(*kind)?.as_table()))
+        .flat_map(|owner| {
+            let table = |kind| Some((kind, owner.get(kind)?.as_table()?));
+            kinds.into_iter().filter_map(table)
+        })
         .collect()
 }
 
+/// What tests on a host need of `critical-section`; nobody who uses the library gets it.
+const TESTS_MAY: (&str, &str) = ("critical-section", "std");
+
 /// Features of back ends that a table of dependencies turns on.
-fn back_ends_in(dependencies: &Table) -> Vec<String> {
+fn back_ends_in(kind: &str, dependencies: &Table) -> Vec<String> {
     let mut found = Vec::new();
     for (name, dependency) in dependencies {
         let package = dependency.get("package").and_then(Value::as_str);
@@ -73,7 +79,8 @@ fn back_ends_in(dependencies: &Table) -> Vec<String> {
         };
         let features = dependency.get("features").and_then(Value::as_array);
         for feature in features.into_iter().flatten().filter_map(Value::as_str) {
-            if !allowed.contains(&feature) {
+            let for_tests = kind == "dev-dependencies" && (name.as_str(), feature) == TESTS_MAY;
+            if !allowed.contains(&feature) && !for_tests {
                 found.push(format!("turns on {name}/{feature}"));
             }
         }

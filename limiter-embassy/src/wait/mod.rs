@@ -1,0 +1,199 @@
+//! Waiting for a slot: a bounded first-in first-out line of tasks.
+//!
+//! The rules that keep a waiter from being stranded are those of the adapter for servers:
+//!
+//! 1. Whoever joins sets the waiting bit of the admission word before the last try. The bit and the slots
+//!    are one word, so either the try sees a slot that came free, or whoever frees one sees the bit.
+//! 2. Everything that may make room serves the line: a release that saw the bit, a limit that rose, a
+//!    waiter that gave its grant back, closing.
+//! 3. The bit is cleared under the lock and only when the line is empty.
+//! 4. A granted slot belongs to the waiter's node, not to its wake-up.
+//! 5. Under the lock runs no code but this crate's and the core's: wakers are cloned before it, called and
+//!    dropped after it, the clock is read before it.
+//!
+//! And one for interrupts: under the lock there is no loop. Each step serves one waiter; serving eight
+//! takes the lock eight times, so that no interrupt is held off longer than one step.
+
+mod acquire;
+mod queue;
+mod timeout;
+
+pub use acquire::Acquire;
+pub use timeout::AcquireTimeout;
+
+use crate::Limiter;
+use crate::clock::now;
+use core::fmt;
+use core::task::{Poll, Waker};
+use embassy_sync::blocking_mutex::Mutex;
+use embassy_sync::blocking_mutex::raw::RawMutex;
+use limiter_core::law::Law;
+use limiter_core::{RejectReason, Rejected, Slot, Timestamp};
+use queue::{Key, Queue, State};
+
+/// The line behind its lock.
+pub(crate) struct Waiters<M: RawMutex, const N: usize>(Mutex<M, Queue<N>>);
+
+/// How joining the line ended.
+pub(crate) enum Joined {
+    /// At once.
+    Ended(Result<Slot, Rejected>),
+    /// The waiter has a node now, and must take it out by `check` or `leave`.
+    Queued(Key),
+}
+
+/// What one step under the lock left to do.
+struct Step {
+    wake: Option<Waker>,
+    /// Another waiter can be served.
+    more: bool,
+}
+
+impl<M: RawMutex, const N: usize> Waiters<M, N> {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(Queue::new()))
+    }
+
+    /// How many wait.
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock(|queue| queue.len())
+    }
+}
+
+impl<M: RawMutex, const N: usize> fmt::Debug for Waiters<M, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiters").finish_non_exhaustive()
+    }
+}
+
+impl<M: RawMutex, L: Law, const N: usize> Limiter<M, L, N> {
+    /// Puts a waiter that was just refused for the reason in `refused` into the line.
+    pub(crate) fn join(&self, refused: Rejected, waker: &Waker) -> Joined {
+        let may_wait = matches!(
+            refused.reason,
+            RejectReason::AtLimit | RejectReason::WaitersAhead
+        );
+        if !may_wait {
+            return Joined::Ended(Err(refused));
+        }
+        let (now, waker) = (now(), waker.clone());
+        let joined: Result<_, Waker> = self.waiters.0.lock(|queue| {
+            let key = queue.push(waker)?;
+            self.core.set_waiting();
+            let step = self.step(queue, now);
+            let ended = queue.take_ended(&key);
+            Ok((key, step, ended))
+        });
+        match joined {
+            Err(waker) => {
+                drop(waker);
+                Joined::Ended(Err(Rejected::new(
+                    RejectReason::QueueFull,
+                    refused.limit,
+                    refused.inflight,
+                )))
+            }
+            Ok((key, step, None)) => {
+                self.follow(step);
+                Joined::Queued(key)
+            }
+            Ok((_, step, Some(state))) => {
+                // Whose wait ended in the step is this one, who is awake.
+                drop(step.wake);
+                if step.more {
+                    self.serve();
+                }
+                Joined::Ended(self.ending(state))
+            }
+        }
+    }
+
+    /// Looks whether a waiter's wait has ended, and takes its node out if it has.
+    pub(crate) fn check(&self, key: &Key, waker: &Waker) -> Poll<Result<Slot, Rejected>> {
+        let waker = waker.clone();
+        let (ended, unused) = self.waiters.0.lock(|queue| match queue.take_ended(key) {
+            Some(state) => (Some(state), Some(waker)),
+            None => (None, queue.renew(key, waker)),
+        });
+        drop(unused);
+        match ended {
+            Some(state) => Poll::Ready(self.ending(state)),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Takes a waiter's node out, whether its wait has ended or not; if it has, returns how.
+    pub(crate) fn leave(&self, key: &Key) -> Option<Result<Slot, Rejected>> {
+        let state = self.waiters.0.lock(|queue| {
+            let state = queue.remove(key);
+            if queue.is_empty() {
+                self.core.clear_waiting();
+            }
+            state
+        });
+        match state {
+            // Dropped here, after the lock.
+            State::Waiting(_) | State::Free => None,
+            ended => Some(self.ending(ended)),
+        }
+    }
+
+    /// Gives slots to the heads of the line as long as there are any.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn serve(&self) {
+        loop {
+            let now = now();
+            let step = self.waiters.0.lock(|queue| self.step(queue, now));
+            if let Some(waker) = step.wake {
+                waker.wake();
+            }
+            if !step.more {
+                return;
+            }
+        }
+    }
+
+    fn follow(&self, step: Step) {
+        if let Some(waker) = step.wake {
+            waker.wake();
+        }
+        if step.more {
+            self.serve();
+        }
+    }
+
+    /// Under the lock: gives a slot to the head if there is one, or tells it that the limiter is closed.
+    fn step(&self, queue: &Queue<N>, now: Timestamp) -> Step {
+        let mut step = Step {
+            wake: None,
+            more: false,
+        };
+        if !queue.is_empty() {
+            let state = match self.core.admit_waiter(now) {
+                Ok(slot) => State::Granted(slot),
+                Err(refused) if refused.reason == RejectReason::Closed => State::Closed,
+                Err(_) => return step,
+            };
+            let closed = matches!(state, State::Closed);
+            step.wake = queue.end_head(state);
+            step.more = !queue.is_empty() && (closed || self.core.has_room());
+        }
+        if queue.is_empty() {
+            self.core.clear_waiting();
+        }
+        step
+    }
+
+    fn ending(&self, state: State) -> Result<Slot, Rejected> {
+        match state {
+            State::Granted(slot) => Ok(slot),
+            _ => Err(self.refusal(RejectReason::Closed)),
+        }
+    }
+
+    pub(crate) fn refusal(&self, reason: RejectReason) -> Rejected {
+        let seen = self.core.snapshot();
+        Rejected::new(reason, seen.limit, seen.inflight)
+    }
+}
