@@ -4,7 +4,7 @@ use crate::MAX_LIMIT;
 use crate::cell::window::Schedule;
 use crate::error::ConfigError;
 use crate::law::{Law, excessive};
-use crate::time::{Stamp, TickRate, Ticks, Timestamp};
+use crate::time::{Stamp, TickRate, Ticks, Timestamp, units};
 use core::time::Duration;
 
 /// What a limiter is built from. Every value has a default; a bad one is found by
@@ -153,15 +153,7 @@ impl<L: Law> Config<L> {
             ("overload_tolerance", self.tolerance as u64, 0, 1_000),
             ("urgent_overloads", self.urgent as u64, 1, 1 << 24),
         ];
-        let mut i = 0;
-        while i < checks.len() {
-            let (field, value, least, most) = checks[i];
-            if let Err(error) = ConfigError::check(field, value, least, most) {
-                return Err(error);
-            }
-            i += 1;
-        }
-        Ok(())
+        ConfigError::check_all(&checks)
     }
 
     /// The checked configuration in the units of the cells.
@@ -184,14 +176,7 @@ impl<L: Law> Config<L> {
 
 /// `length` in stamp units, rounded up and cut to what may be stored.
 pub(crate) const fn stamp_units(rate: TickRate, length: Ticks) -> u32 {
-    let shift = rate.stamp_shift();
-    let units =
-        (length.get() >> shift).saturating_add((length.get() & ((1 << shift) - 1) != 0) as u64);
-    if units > Stamp::MAX_UNITS as u64 {
-        Stamp::MAX_UNITS
-    } else {
-        units as u32
-    }
+    units(length, rate.stamp_shift())
 }
 
 const fn nanos(duration: Duration) -> u64 {

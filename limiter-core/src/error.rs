@@ -30,6 +30,19 @@ impl ConfigError {
         Ok(())
     }
 
+    /// Checks several fields, each with its value and the least and the most allowed.
+    pub(crate) const fn check_all(checks: &[(&'static str, u64, u64, u64)]) -> Result<(), Self> {
+        let mut i = 0;
+        while i < checks.len() {
+            let (field, value, least, most) = checks[i];
+            if let Err(error) = Self::check(field, value, least, most) {
+                return Err(error);
+            }
+            i += 1;
+        }
+        Ok(())
+    }
+
     /// The field that was given a value it does not allow.
     pub const fn field(&self) -> &'static str {
         self.field

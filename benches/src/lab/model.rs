@@ -142,7 +142,7 @@ impl Default for Callers {
         Self {
             count: 1,
             skew_ms: 0.0,
-            wall: false,
+            wall: true,
             late: None,
             far: None,
             strangers: None,

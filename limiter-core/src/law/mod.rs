@@ -11,6 +11,7 @@ use crate::time::{TickRate, Ticks, Timestamp};
 mod aimd;
 mod any;
 mod baseline;
+pub(crate) mod budget;
 mod fixed;
 mod gradient;
 mod knee;

@@ -137,8 +137,9 @@ impl State {
         if window.successes < LEAST_PHASE {
             return Reason::HeldTooFewSamples;
         }
-        // Three quarters of the limit, on average.
-        let full = u64::from(window.inflight_avg_q8) * 4 >= u64::from(window.limit) * 256 * 3;
+        // Three quarters of the limit, on average, but for a quarter of a slot: a single one that is asked
+        // for all the time stands empty between two arrivals.
+        let full = u64::from(window.inflight_avg_q8) * 4 + 256 >= u64::from(window.limit) * 256 * 3;
         if !full || !window.limited() {
             self.have = false;
             if self.mode == Mode::Search {

@@ -29,7 +29,10 @@ impl State {
         if self.cut != 0 && share <= STRAY_MOST && share * 4 >= self.cut * 3 {
             // It was not the limit.
             let kept = 1_000 - off(self.cut);
-            self.middle = scale_per_mille(self.middle, (1_000_000u32).checked_div(kept).unwrap_or(1_000));
+            self.middle = scale_per_mille(
+                self.middle,
+                (1_000_000u32).checked_div(kept).unwrap_or(1_000),
+            );
             self.stray = share;
             self.cut = 0;
             return None;

@@ -19,9 +19,6 @@ const STEP_SAMPLES: u32 = 48;
 /// How far the two limits of a search are from the middle, per mille.
 const SEARCH_SPREAD: u32 = 250;
 
-/// Below this middle (Q8) the two limits are neighbours.
-const SMALL: u32 = 5 * 256;
-
 impl State {
     /// A period of 4 to 14 round trips, by powers of two.
     pub(super) fn choose_period(&mut self, window: &Window) {
@@ -46,6 +43,8 @@ impl State {
     /// The limit and the length of the next phase.
     pub(super) fn next_phase(&mut self, law: &Knee, window: &Window) -> Decision {
         let period = period(window, self.exponent);
+        let clock = window.wall.unwrap_or(window.now).ticks();
+        let (index, left) = wall_phase(clock, window.rate.get(), self.exponent);
         let (settle, length) = match window.wall {
             None if self.mode == Mode::Ramp => {
                 // Alone, at the service's own pace.
@@ -61,8 +60,7 @@ impl State {
                 self.high = !self.high;
                 (period * 3 / 10, period - period * 3 / 10)
             }
-            Some(wall) => {
-                let (index, left) = wall_phase(wall.ticks(), window.rate.get(), self.exponent);
+            Some(_) => {
                 if left > period / 2 {
                     self.high = index & 1 == 0;
                     let settle = (left * 2).saturating_sub(period) * 3 / 10;
@@ -74,29 +72,31 @@ impl State {
                 }
             }
         };
-        Decision::new(self.limit(law), Reason::Probing).then(Next {
+        let dither = (index.wrapping_add(u32::from(!self.high)) >> 1).reverse_bits() >> 24;
+        Decision::new(self.limit(law, dither), Reason::Probing).then(Next {
             settle: Ticks::new(settle),
             length: Ticks::new(length),
             samples: 0,
         })
     }
 
-    fn limit(&self, law: &Knee) -> u32 {
-        let spread = match self.mode {
+    /// The limit of the phase. `dither` (Q8) is the same in both phases of a pair and goes through the
+    /// eighths from pair to pair: so the two limits are on average as far apart as they should be, relative
+    /// to their middle, although they are whole. Otherwise limiters whose middle rounds to a wider step
+    /// than their neighbours' would see more room than there is, and take it from them.
+    fn limit(&self, law: &Knee, dither: u32) -> u32 {
+        let per_mille = match self.mode {
             Mode::Ramp => return self.middle >> 8,
-            Mode::Track if self.middle < SMALL => {
-                // Neighbours: anything wider would leave out the limit that the middle stands for.
-                return (self.middle >> 8) + u32::from(self.high);
-            }
             Mode::Track => law.spread_per_mille,
             Mode::Search => SEARCH_SPREAD,
         };
-        let spread = scale_per_mille(self.middle, spread).max(256);
-        if self.high {
-            self.middle.saturating_add(spread) >> 8
+        let spread = scale_per_mille(self.middle, per_mille).max(128);
+        let limit = if self.high {
+            self.middle.saturating_add(spread)
         } else {
-            (self.middle.saturating_sub(spread) >> 8).max(1)
-        }
+            self.middle.saturating_sub(spread)
+        };
+        (limit.saturating_add(dither) >> 8).max(u32::from(self.high) + 1)
     }
 }
 

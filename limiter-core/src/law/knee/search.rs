@@ -16,7 +16,18 @@ const DOWN_LEAST: i32 = 13_215;
 const DOWN_USUAL: i32 = 44_437;
 const DOWN_MOST: i32 = 131_072;
 
+/// What a search may do upwards: nothing, for it looks for flatness only; half of the last step down; ramp.
+const UP_NONE: u32 = 0;
+const UP_PART: u32 = 1;
+const UP_OPEN: u32 = 2;
+
 impl State {
+    /// Compares two limits far apart; upwards too when there may be room.
+    pub(super) fn start_search(&mut self, may_ramp: bool) {
+        self.start(Mode::Search, 0);
+        self.up = if may_ramp { UP_OPEN } else { UP_NONE };
+    }
+
     /// Multiplies until throughput stops following.
     pub(super) fn ramp(&mut self, step: Phase) -> Reason {
         if self.have {
@@ -31,7 +42,7 @@ impl State {
                 if self.up == 0 {
                     // The very first step bought nothing: the start was above the knee already.
                     self.middle = scale_exp2(1, self.other.inflight.min(step.inflight));
-                    self.start(Mode::Search, 0);
+                    self.start_search(false);
                     return Reason::CutLatency;
                 }
                 return self.settle_between(self.other, step);
@@ -63,12 +74,18 @@ impl State {
 
     /// Judges a pair of limits far apart by the elasticity (Q8) of all pairs of this search.
     pub(super) fn search(&mut self, law: &Knee, elasticity: i32, low: Phase) -> Reason {
-        if self.sxx < DECIDED {
+        if self.sxx < DECIDED.saturating_mul(self.doubt()) {
             return Reason::Probing;
         }
-        if elasticity > FAR_ABOVE {
+        if elasticity > FAR_ABOVE && self.up == UP_OPEN {
             self.start(Mode::Ramp, 0);
             self.middle = scale_per_mille(self.middle, 1_600).max(self.middle.saturating_add(256));
+            return Reason::Grew;
+        }
+        if elasticity > FAR_ABOVE && self.up == UP_PART {
+            // Below the knee, which was above it one step before.
+            self.start(Mode::Track, law.target_q8);
+            self.middle = scale_per_mille(self.middle, 1_260);
             return Reason::Grew;
         }
         if elasticity > BELOW {
@@ -95,6 +112,7 @@ impl State {
             .min(self.middle.saturating_sub(256))
             .max(256);
         self.start(Mode::Search, 0);
+        self.up = UP_PART;
         Reason::CutLatency
     }
 }

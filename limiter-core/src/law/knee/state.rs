@@ -62,6 +62,8 @@ pub(super) struct State {
     pub(super) sxx: i32,
     /// log2 of the RTT seen at the knee, 0 while unknown.
     pub(super) knee_rtt: i32,
+    /// How far the elasticities of pairs (Q8) are from their regression, on average.
+    pub(super) noise: i32,
     /// The share of overloads that no cut lowers, per mille.
     pub(super) stray: u32,
     /// The share that the last cut answered, per mille; 0 when the next window has judged it.
@@ -85,7 +87,7 @@ pub(super) fn within(value: i32, least: i32, most: i32) -> i32 {
     value.min(most).max(least)
 }
 
-pub(super) const WORDS: usize = 10;
+pub(super) const WORDS: usize = 11;
 
 impl State {
     pub(super) fn read(words: &[u32; WORDS]) -> Self {
@@ -115,6 +117,7 @@ impl State {
             knee_rtt: log(words[8]),
             stray: (words[9] & 0xffff).min(1_000),
             cut: (words[9] >> 16).min(1_000),
+            noise: within(words[10] as i32, 0, 1_024),
         }
     }
 
@@ -140,6 +143,7 @@ impl State {
             self.sxx as u32,
             self.knee_rtt as u32,
             self.stray.min(1_000) | self.cut.min(1_000) << 16,
+            self.noise as u32,
         ];
     }
 

@@ -13,6 +13,9 @@ const BLOAT: i32 = 38_336;
 /// Successes that make a phase count fully.
 const FULL_PHASE: u32 = 60;
 
+/// How far the elasticities of pairs (Q8) are usually from their regression: 0.25.
+const USUAL_NOISE: i32 = 64;
+
 /// Elasticities (Q8) above which a pair shows room for much more, 0.6, and the regression agrees, 0.5.
 const ROOM: i32 = 154;
 const ROOM_AGREED: i32 = 128;
@@ -20,7 +23,7 @@ const ROOM_AGREED: i32 = 128;
 const ROOM_PAIRS: u32 = 3;
 /// An elasticity (Q8) below which a pair shows nothing but queueing: 0.05.
 const FLAT: i32 = 13;
-/// So many flat pairs in a row start a search.
+/// So many flat pairs, less those that are not, start a search.
 const FLAT_PAIRS: u32 = 4;
 
 impl State {
@@ -46,9 +49,12 @@ impl State {
         let unqueued = grown.saturating_sub(high.rtt.saturating_sub(low.rtt));
         let claim = within(gained / 2 + unqueued / 2, -CLAIM_MOST, CLAIM_MOST);
         let weight_q8 = samples.min(self.other_samples).min(4 * FULL_PHASE) * 256 / FULL_PHASE;
-        let keep = self.mode == Mode::Search;
-        self.sxy = add(self.sxy, keep, grown, claim, weight_q8);
-        self.sxx = add(self.sxx, keep, grown, grown, weight_q8);
+        let forget = match self.mode {
+            Mode::Search => 0,
+            _ => 256 / (4 + self.doubt()),
+        };
+        self.sxy = add(self.sxy, forget, grown, claim, weight_q8);
+        self.sxx = add(self.sxx, forget, grown, grown, weight_q8);
         let elasticity = within(
             self.sxy.saturating_mul(16) / (self.sxx / 16).max(1),
             -256,
@@ -57,16 +63,32 @@ impl State {
         if self.mode == Mode::Search {
             return self.search(law, elasticity, low);
         }
-        let raw = within(claim / (grown / 256).max(1), -256, 512);
-        self.bloated = count(self.bloated, self.knee_rtt != 0 && low.rtt > self.knee_rtt + BLOAT);
+        let raw = within(claim / (grown / 256).max(1), -512, 512);
+        self.noise += ((raw - elasticity).abs() - self.noise) / 8;
+        self.bloated = count(
+            self.bloated,
+            self.knee_rtt != 0 && low.rtt > self.knee_rtt + BLOAT,
+        );
         self.up = count(self.up, raw > ROOM && elasticity > ROOM_AGREED);
-        self.flat = count(self.flat, elasticity < FLAT && raw < 2 * FLAT);
+        self.flat = if elasticity < FLAT && raw < 2 * FLAT {
+            self.flat + 1
+        } else {
+            self.flat.saturating_sub(1)
+        };
         if self.bloated >= 1 || self.up >= ROOM_PAIRS || self.flat >= FLAT_PAIRS {
             // The dependency changed, or the knee is elsewhere.
-            self.start(Mode::Search, 0);
+            let may_ramp = self.flat < FLAT_PAIRS;
+            self.start_search(may_ramp);
             return Reason::Probing;
         }
         self.step(law, elasticity, phase.rtt)
+    }
+
+    /// How many times the usual number of samples it takes here to be as sure, 1 to 12: the square of how far
+    /// pairs disagree.
+    pub(super) fn doubt(&self) -> i32 {
+        let usual = self.noise / USUAL_NOISE;
+        within(usual * usual, 1, 12)
     }
 
     /// Moves the middle by the elasticity (Q8).
@@ -111,10 +133,10 @@ fn count(row: u32, one_more: bool) -> u32 {
     if one_more { row + 1 } else { 0 }
 }
 
-/// `sum + a · b · weight` in Q16, of the whole sum or of 0.8 of it.
-fn add(sum: i32, keep: bool, a: i32, b: i32, weight_q8: u32) -> i32 {
+/// `sum + a · b · weight` in Q16, after a part of the sum (Q8) was forgotten.
+fn add(sum: i32, forget_q8: i32, a: i32, b: i32, weight_q8: u32) -> i32 {
     let product = (i64::from(a) * i64::from(b)) >> 16;
     let added = (product * i64::from(weight_q8)) >> 8;
-    let kept = if keep { sum } else { sum - sum / 5 };
+    let kept = sum - sum / 256 * forget_q8;
     kept.saturating_add(added.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
 }
