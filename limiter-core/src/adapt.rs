@@ -32,7 +32,10 @@ impl<L: Law> Limiter<L> {
                 if position == Position::Before {
                     self.window.reopen(self.settings.stamp(now));
                 } else if self.due(position, fill)
-                    || self.settings.urgent(fill.successes, overloads)
+                    || self.settings.urgent(
+                        fill.successes.saturating_add(self.window.early()),
+                        overloads,
+                    )
                 {
                     let decision = self.decide(now);
                     if decision.cut {
@@ -131,6 +134,7 @@ impl<L: Law> Limiter<L> {
             max,
             successes,
             overloads: sums.overloads,
+            early: sums.early,
             rtt_mean: ticks(mean(sums)),
             rtt_min: ticks(if successes == 0 { 0 } else { sums.rtt_min }),
             elapsed: Ticks::new(u64::from(elapsed) << rate.stamp_shift()),

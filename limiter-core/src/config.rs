@@ -110,8 +110,8 @@ impl<L: Law> Config<L> {
         self
     }
 
-    /// After so many overloads since the window opened a share above the tolerated one cuts at once,
-    /// without waiting for the window's end.
+    /// After so many overloads since the window opened a share clearly above the tolerated one, by more than
+    /// four times, cuts at once, without waiting for the window's end.
     #[must_use]
     pub const fn urgent_overloads(mut self, count: u32) -> Self {
         self.urgent = count;
@@ -218,9 +218,10 @@ impl Settings {
         }
     }
 
-    /// The overloads are beyond the tolerated share, and enough to act on at once.
+    /// The overloads are far beyond the tolerated share, and enough to act on at once: a share that is a
+    /// little above it would, looked at after every permit, sooner or later look like more.
     pub(crate) fn urgent(&self, successes: u32, overloads: u32) -> bool {
-        overloads >= self.urgent && excessive(successes, overloads, self.tolerance.into())
+        overloads >= self.urgent && excessive(successes, overloads, u32::from(self.tolerance) * 4)
     }
 
     pub(crate) fn stamp(&self, now: Timestamp) -> Stamp {

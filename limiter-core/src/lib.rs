@@ -27,7 +27,6 @@
 #![no_std]
 
 mod adapt;
-mod budget;
 mod cell;
 mod config;
 mod error;
@@ -44,7 +43,6 @@ mod time;
 #[path = "../tests/loom/cells.rs"]
 mod models;
 
-pub use budget::{BudgetConfig, Exhausted, RetryBudget, Tokens};
 pub use cell::admission::MAX_LIMIT;
 pub use cell::state::Words;
 pub use config::Config;

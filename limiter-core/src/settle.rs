@@ -120,24 +120,37 @@ impl<L: Law> Limiter<L> {
         let units = rtt_units(self.settings.rate, age.unwrap_or_default().get());
         let counts = sample.epoch == epoch;
         let position = self.position(now);
-        let (fill, overload) = match outcome {
+        let settling = position == Position::Settling;
+        let overload = match outcome {
             // A clock that stepped back since the start has no RTT to tell.
-            Outcome::Success if age.is_none() || position == Position::Settling => return pending,
-            Outcome::Success => (self.window.add_success(units), false),
-            Outcome::Overload => (self.window.add_other(units), counts),
+            Outcome::Success if age.is_none() => return pending,
+            Outcome::Success if settling => {
+                self.window.add_early();
+                return pending;
+            }
+            Outcome::Success => {
+                let fill = self.window.add_success(units);
+                return pending || self.due(position, fill);
+            }
+            Outcome::Overload => counts,
             Outcome::Ignored => {
                 // Given up when it was older than usual: evidence of slowness. With callers that give up
                 // after a deadline, a server of 64 slots that fell to 4 had no goodput left under every law
                 // that ignored it.
                 let usual = self.window.usual();
-                let late = usual != 0 && units > usual;
-                (self.window.add_other(units), counts && late)
+                counts && usual != 0 && units > usual
             }
-            Outcome::Failure => (self.window.add_other(units), false),
+            Outcome::Failure => false,
+        };
+        let fill = if settling {
+            self.window.fill()
+        } else {
+            self.window.add_other(units)
         };
         let urgent = overload && {
             let overloads = self.window.add_overload();
-            self.settings.urgent(fill.successes, overloads)
+            let well = fill.successes.saturating_add(self.window.early());
+            self.settings.urgent(well, overloads)
         };
         urgent || pending || self.due(position, fill)
     }

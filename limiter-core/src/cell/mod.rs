@@ -2,7 +2,6 @@
 //! ordering table. No policy lives here.
 
 pub(crate) mod admission;
-pub(crate) mod budget;
 pub(crate) mod controls;
 pub(crate) mod gate;
 pub(crate) mod state;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! successes, overloads    counts, saturating
+//! early                   successes in the part that is skipped: they count for the share of overloads only
 //! rtt_sum, other_sum      ages in RTT units: of successes; of everything else. Saturating
 //! rtt_min                 smallest RTT of a success, MAX when there is none
 //! peak                    largest inflight seen by an acquire
@@ -59,6 +60,7 @@ pub(crate) struct Fill {
 pub(crate) struct Sums {
     pub(crate) successes: u32,
     pub(crate) overloads: u32,
+    pub(crate) early: u32,
     pub(crate) rtt_sum: Word,
     pub(crate) other_sum: Word,
     pub(crate) rtt_min: Word,
@@ -70,6 +72,7 @@ pub(crate) struct Sums {
 pub(crate) struct OpenWindow {
     successes: AtomicU32,
     overloads: AtomicU32,
+    early: AtomicU32,
     rtt_sum: AtomicWord,
     other_sum: AtomicWord,
     rtt_min: AtomicWord,
@@ -87,6 +90,7 @@ impl OpenWindow {
             Self {
                 successes: AtomicU32::new(0),
                 overloads: AtomicU32::new(0),
+                early: AtomicU32::new(0),
                 rtt_sum: AtomicWord::new(0),
                 other_sum: AtomicWord::new(0),
                 rtt_min: AtomicWord::new(Word::MAX),
@@ -107,23 +111,25 @@ impl OpenWindow {
             self.rtt_min.fetch_min(rtt, Ordering::Relaxed);
         }
         let brimming = add(&self.rtt_sum, rtt) > BRIM;
-        let before = self.successes.fetch_add(1, Ordering::Relaxed);
-        if before == u32::MAX {
-            self.successes.store(u32::MAX, Ordering::Relaxed);
-        }
         Fill {
-            successes: before.saturating_add(1),
+            successes: count(&self.successes),
             brimming,
         }
     }
 
+    /// Adds a success in the part that is skipped.
+    #[inline]
+    pub(crate) fn add_early(&self) {
+        count(&self.early);
+    }
+
+    pub(crate) fn early(&self) -> u32 {
+        self.early.load(Ordering::Relaxed)
+    }
+
     /// Adds an overload that counts for a cut, and returns how many there are now.
     pub(crate) fn add_overload(&self) -> u32 {
-        let before = self.overloads.fetch_add(1, Ordering::Relaxed);
-        if before == u32::MAX {
-            self.overloads.store(u32::MAX, Ordering::Relaxed);
-        }
-        before.saturating_add(1)
+        count(&self.overloads)
     }
 
     /// Adds the age of a permit that ended otherwise than by a success, and returns how full the window is.
@@ -206,6 +212,7 @@ impl OpenWindow {
         Sums {
             successes: self.successes.swap(0, Ordering::Relaxed),
             overloads: self.overloads.swap(0, Ordering::Relaxed),
+            early: self.early.swap(0, Ordering::Relaxed),
             rtt_sum: self.rtt_sum.swap(0, Ordering::Relaxed),
             other_sum: self.other_sum.swap(0, Ordering::Relaxed),
             rtt_min: self.rtt_min.swap(Word::MAX, Ordering::Relaxed),
@@ -235,6 +242,16 @@ impl OpenWindow {
 
 /// Above this a sum may soon saturate, and a mean taken later would be too small.
 const BRIM: Word = Word::MAX / 2;
+
+/// Adds one, saturating, and returns the count after.
+#[inline]
+fn count(counter: &AtomicU32) -> u32 {
+    let before = counter.fetch_add(1, Ordering::Relaxed);
+    if before == u32::MAX {
+        counter.store(u32::MAX, Ordering::Relaxed);
+    }
+    before.saturating_add(1)
+}
 
 /// Adds, saturating, and returns the sum before: one that overflowed would look like a small one.
 fn add(sum: &AtomicWord, value: Word) -> Word {

@@ -11,7 +11,6 @@ use crate::time::{TickRate, Ticks, Timestamp};
 mod aimd;
 mod any;
 mod baseline;
-pub(crate) mod budget;
 mod fixed;
 mod gradient;
 mod knee;
@@ -98,6 +97,9 @@ pub struct Window {
     pub max: u32,
     /// Permits that ended with success.
     pub successes: u32,
+    /// Permits that ended with success in the part that was skipped: they count for the share of overloads
+    /// only, for overloads are counted from the opening on.
+    pub early: u32,
     /// Permits admitted since the last cut that ended with overload, or were given up when they were
     /// already older than the usual RTT.
     pub overloads: u32,
@@ -136,6 +138,7 @@ impl Window {
             max: crate::MAX_LIMIT,
             successes: 0,
             overloads: 0,
+            early: 0,
             rtt_mean: Ticks::new(0),
             rtt_min: Ticks::new(0),
             elapsed: Ticks::new(0),
@@ -156,14 +159,23 @@ impl Window {
 
     /// The share of overloads is above the tolerated one, beyond chance.
     pub const fn overloaded(&self) -> bool {
-        excessive(self.successes, self.overloads, self.tolerance)
+        self.overloads_above(self.tolerance)
+    }
+
+    /// The share of overloads is above this one, per mille, beyond chance.
+    pub(crate) const fn overloads_above(&self, per_mille: u32) -> bool {
+        excessive(
+            self.successes.saturating_add(self.early),
+            self.overloads,
+            per_mille,
+        )
     }
 
     /// The share of overloads among successes and overloads, per mille.
     pub const fn overload_share(&self) -> u32 {
         let (mut overloads, mut ended) = (
             self.overloads as u64,
-            self.successes as u64 + self.overloads as u64,
+            self.successes as u64 + self.early as u64 + self.overloads as u64,
         );
         // Into the range in which a 32-bit division does.
         while ended > (u32::MAX / 1000) as u64 {

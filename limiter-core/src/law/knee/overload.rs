@@ -1,7 +1,7 @@
 //! Overloads: the share that cuts, and the share that no cut lowers.
 
 use super::super::math::scale_per_mille;
-use super::super::{Reason, Window, excessive};
+use super::super::{Reason, Window};
 use super::state::{Mode, State};
 
 /// A share of overloads above this, per mille, is never taken for stray errors.
@@ -15,11 +15,7 @@ impl State {
     /// the share is not of our making, is tolerated from then on, and the cut is taken back.
     pub(super) fn overloads(&mut self, window: &Window) -> Option<Reason> {
         let share = window.overload_share();
-        if !excessive(
-            window.successes,
-            window.overloads,
-            window.tolerance.max(self.stray + self.stray / 4),
-        ) {
+        if !window.overloads_above(window.tolerance.max(self.stray + self.stray / 4)) {
             self.cut = 0;
             if window.successes >= super::LEAST_PHASE {
                 self.stray -= self.stray.saturating_sub(share).div_ceil(8);

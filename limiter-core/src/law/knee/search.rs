@@ -16,16 +16,20 @@ const DOWN_LEAST: i32 = 13_215;
 const DOWN_USUAL: i32 = 44_437;
 const DOWN_MOST: i32 = 131_072;
 
-/// What a search may do upwards: nothing, for it looks for flatness only; half of the last step down; ramp.
-const UP_NONE: u32 = 0;
-const UP_PART: u32 = 1;
-const UP_OPEN: u32 = 2;
+/// Where a search went so far: nowhere; nowhere, and it looks for flatness only; up; down.
+const FRESH: u32 = 0;
+const FLAT_ONLY: u32 = 1;
+const UP: u32 = 2;
+const DOWN: u32 = 3;
+/// Per mille: back by half of a step of 1.6.
+const HALF_UP: u32 = 1_265;
+const HALF_DOWN: u32 = 790;
 
 impl State {
     /// Compares two limits far apart; upwards too when there may be room.
-    pub(super) fn start_search(&mut self, may_ramp: bool) {
+    pub(super) fn start_search(&mut self, may_grow: bool) {
         self.start(Mode::Search, 0);
-        self.up = if may_ramp { UP_OPEN } else { UP_NONE };
+        self.up = if may_grow { FRESH } else { FLAT_ONLY };
     }
 
     /// Multiplies until throughput stops following.
@@ -77,15 +81,20 @@ impl State {
         if self.sxx < DECIDED.saturating_mul(self.doubt()) {
             return Reason::Probing;
         }
-        if elasticity > FAR_ABOVE && self.up == UP_OPEN {
-            self.start(Mode::Ramp, 0);
-            self.middle = scale_per_mille(self.middle, 1_600).max(self.middle.saturating_add(256));
-            return Reason::Grew;
-        }
-        if elasticity > FAR_ABOVE && self.up == UP_PART {
-            // Below the knee, which was above it one step before.
-            self.start(Mode::Track, law.target_q8);
-            self.middle = scale_per_mille(self.middle, 1_260);
+        let went = self.up;
+        let before = self.middle;
+        if elasticity > FAR_ABOVE && went != FLAT_ONLY {
+            // Whatever the RTT is, there is no queue in it.
+            self.knee_rtt = low.rtt;
+            if went == DOWN {
+                self.start(Mode::Track, law.target_q8);
+                self.middle = scale_per_mille(self.middle, HALF_UP);
+            } else {
+                self.start(Mode::Search, 0);
+                self.up = UP;
+                self.middle = scale_per_mille(self.middle, 1_600);
+            }
+            self.middle = self.middle.max(before.saturating_add(256));
             return Reason::Grew;
         }
         if elasticity > BELOW {
@@ -93,6 +102,12 @@ impl State {
             self.knee_rtt = low.rtt;
             self.start(Mode::Track, law.target_q8);
             return Reason::HeldSteady;
+        }
+        if went == UP || before <= 256 + 128 {
+            // Between the last two middles, or as low as it gets.
+            self.start(Mode::Track, law.target_q8);
+            self.middle = scale_per_mille(before, HALF_DOWN).max(256);
+            return Reason::CutLatency;
         }
         let down = match low.rtt.saturating_sub(self.knee_rtt) {
             excess if self.knee_rtt != 0 && excess > DOWN_LEAST => excess.min(DOWN_MOST),
@@ -102,17 +117,11 @@ impl State {
                 DOWN_USUAL
             }
         };
-        if self.middle <= 256 + 128 {
-            // Nothing below to try.
-            self.knee_rtt = low.rtt;
-            self.start(Mode::Track, 0);
-            return Reason::HeldSteady;
-        }
-        self.middle = scale_exp2(self.middle, -down)
-            .min(self.middle.saturating_sub(256))
-            .max(256);
         self.start(Mode::Search, 0);
-        self.up = UP_PART;
+        self.up = DOWN;
+        self.middle = scale_exp2(before, -down)
+            .min(before.saturating_sub(256))
+            .max(256);
         Reason::CutLatency
     }
 }

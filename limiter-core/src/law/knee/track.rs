@@ -77,8 +77,8 @@ impl State {
         };
         if self.bloated >= 1 || self.up >= ROOM_PAIRS || self.flat >= FLAT_PAIRS {
             // The dependency changed, or the knee is elsewhere.
-            let may_ramp = self.flat < FLAT_PAIRS;
-            self.start_search(may_ramp);
+            let may_grow = self.flat < FLAT_PAIRS;
+            self.start_search(may_grow);
             return Reason::Probing;
         }
         self.step(law, elasticity, phase.rtt)
@@ -104,7 +104,7 @@ impl State {
             self.knee_rtt = rtt;
         }
         let trust = (self.sxx / 64).min(TRUST / 64);
-        let error = (elasticity - law.target_q8) * trust / (TRUST / 64);
+        let error = (elasticity - law.target_q8) * trust / (TRUST / 64) * 5 / (4 + self.doubt());
         if self.up >= 2 {
             self.middle = self
                 .middle
