@@ -145,17 +145,19 @@ impl State {
             if self.mode == Mode::Search {
                 self.start(Mode::Track, 85);
             }
-            // Without a queue of our own making: what the knee's RTT will be about.
-            let rtt = Phase::of(window).rtt;
-            self.knee_rtt = match self.knee_rtt {
-                0 => rtt,
-                known => known + (rtt - known) / 4,
-            };
+            if !window.limited() {
+                // Without a queue of our own making: what the knee's RTT will be about.
+                let rtt = Phase::of(window).rtt;
+                self.knee_rtt = match self.knee_rtt {
+                    0 => rtt,
+                    known => known + (rtt - known) / 4,
+                };
+            }
             return Reason::HeldNotLimited;
         }
         self.choose_period(window);
         if self.mode == Mode::Ramp {
-            self.ramp(Phase::of_step(window))
+            self.ramp(Phase::of(window))
         } else {
             self.compare(law, Phase::of(window), window.successes)
         }

@@ -12,20 +12,14 @@ pub(super) struct Phase {
 }
 
 impl Phase {
+    /// What a window showed that was full: the limit stands for what was in flight. An average over the
+    /// permits that ended would vary with their number, so would the throughput, and two errors that go
+    /// together look like elasticity.
     pub(super) fn of(window: &Window) -> Self {
         Self {
             rate: log2_q16(window.successes.into()) - log2_q16(window.elapsed.get().max(1)),
             rtt: log2_q16(window.rtt_mean.get().max(1)),
-            inflight: log2_q16(window.inflight_avg_q8.max(1).into()),
-        }
-    }
-
-    /// A step of the ramp: the limit stands for what was in flight, for the step is too large, and too
-    /// recent, for an average over permits that were admitted before it.
-    pub(super) fn of_step(window: &Window) -> Self {
-        Self {
             inflight: log2_q16(u64::from(window.limit) << 8),
-            ..Self::of(window)
         }
     }
 }
