@@ -11,25 +11,19 @@ const DECIDED: i32 = 26_000;
 /// Elasticities (Q8) above which the knee is far above, 0.7, and below which it is below, 0.25.
 const FAR_ABOVE: i32 = 180;
 const BELOW: i32 = 64;
-/// log2 in Q16 of 1.15, 1.6 and 4: how far a search steps down.
-const DOWN_LEAST: i32 = 13_215;
-const DOWN_USUAL: i32 = 44_437;
-const DOWN_MOST: i32 = 131_072;
-
-/// Where a search went so far: nowhere; nowhere, and it looks for flatness only; up; down.
-const FRESH: u32 = 0;
-const FLAT_ONLY: u32 = 1;
-const UP: u32 = 2;
-const DOWN: u32 = 3;
-/// Per mille: back by half of a step of 1.6.
-const HALF_UP: u32 = 1_265;
-const HALF_DOWN: u32 = 790;
+/// An elasticity (Q8) below which the RTT tells how far below: 0.1.
+const FLAT: i32 = 26;
+/// Steps as log2 in Q16: 1.15, 1.25, 1.6 and 4.
+const LEAST: i32 = 13_215;
+const SMALL: i32 = 21_098;
+const USUAL: i32 = 44_437;
+const MOST: i32 = 131_072;
 
 impl State {
     /// Compares two limits far apart; upwards too when there may be room.
     pub(super) fn start_search(&mut self, may_grow: bool) {
         self.start(Mode::Search, 0);
-        self.up = if may_grow { FRESH } else { FLAT_ONLY };
+        self.flat = u32::from(!may_grow);
     }
 
     /// Multiplies until throughput stops following.
@@ -76,52 +70,50 @@ impl State {
         Reason::CutLatency
     }
 
-    /// Judges a pair of limits far apart by the elasticity (Q8) of all pairs of this search.
+    /// Judges a pair of limits far apart by the elasticity (Q8) of all pairs of this search: steps towards
+    /// the knee, by half of the last step when that went too far.
     pub(super) fn search(&mut self, law: &Knee, elasticity: i32, low: Phase) -> Reason {
         if self.sxx < DECIDED.saturating_mul(self.doubt()) {
             return Reason::Probing;
         }
-        let went = self.up;
         let before = self.middle;
-        if elasticity > FAR_ABOVE && went != FLAT_ONLY {
+        let step = if elasticity > FAR_ABOVE && self.flat == 0 {
             // Whatever the RTT is, there is no queue in it.
             self.knee_rtt = low.rtt;
-            if went == DOWN {
-                self.start(Mode::Track, law.target_q8);
-                self.middle = scale_per_mille(self.middle, HALF_UP);
-            } else {
-                self.start(Mode::Search, 0);
-                self.up = UP;
-                self.middle = scale_per_mille(self.middle, 1_600);
-            }
-            self.middle = self.middle.max(before.saturating_add(256));
-            return Reason::Grew;
-        }
-        if elasticity > BELOW {
+            if self.step < 0 { self.step / -2 } else { USUAL }
+        } else if elasticity > BELOW {
             // Near.
             self.knee_rtt = low.rtt;
-            self.start(Mode::Track, law.target_q8);
-            return Reason::HeldSteady;
-        }
-        if went == UP || before <= 256 + 128 {
-            // Between the last two middles, or as low as it gets.
-            self.start(Mode::Track, law.target_q8);
-            self.middle = scale_per_mille(before, HALF_DOWN).max(256);
-            return Reason::CutLatency;
-        }
-        let down = match low.rtt.saturating_sub(self.knee_rtt) {
-            excess if self.knee_rtt != 0 && excess > DOWN_LEAST => excess.min(DOWN_MOST),
-            _ => {
-                // The RTT of the knee that we believed in is not it.
-                self.knee_rtt = 0;
-                DOWN_USUAL
-            }
+            0
+        } else if self.step > 0 {
+            self.step / -2
+        } else {
+            -self.too_much(elasticity, low)
         };
         self.start(Mode::Search, 0);
-        self.up = DOWN;
-        self.middle = scale_exp2(before, -down)
-            .min(before.saturating_sub(256))
-            .max(256);
-        Reason::CutLatency
+        self.step = step;
+        self.middle = scale_exp2(before, step).max(256);
+        if step.abs() < SMALL || self.middle == before {
+            self.start(Mode::Track, law.target_q8);
+        }
+        match step {
+            1.. => Reason::Grew,
+            0 => Reason::HeldSteady,
+            _ => Reason::CutLatency,
+        }
+    }
+
+    /// How far below the knee is, as a factor.
+    fn too_much(&mut self, elasticity: i32, low: Phase) -> i32 {
+        if elasticity > FLAT {
+            return SMALL;
+        }
+        let excess = low.rtt.saturating_sub(self.knee_rtt);
+        if self.knee_rtt != 0 && excess > LEAST {
+            return excess.min(MOST);
+        }
+        // The RTT of the knee that we believed in is not it.
+        self.knee_rtt = 0;
+        USUAL
     }
 }

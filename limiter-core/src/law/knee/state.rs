@@ -54,6 +54,8 @@ pub(super) struct State {
     /// Sums of the regression of throughput on concurrency, Q16: forgetting in `Track`, plain in `Search`.
     pub(super) sxy: i32,
     pub(super) sxx: i32,
+    /// The last step of a search as log2 in Q16, 0 before it.
+    pub(super) step: i32,
     /// log2 of the RTT seen at the knee, 0 while unknown.
     pub(super) knee_rtt: i32,
     /// How far the elasticities of pairs (Q8) are from their regression, on average.
@@ -81,7 +83,7 @@ pub(super) fn within(value: i32, least: i32, most: i32) -> i32 {
     value.min(most).max(least)
 }
 
-pub(super) const WORDS: usize = 11;
+pub(super) const WORDS: usize = 12;
 
 impl State {
     pub(super) fn read(words: &[u32; WORDS]) -> Self {
@@ -112,6 +114,7 @@ impl State {
             stray: (words[9] & 0xffff).min(1_000),
             cut: (words[9] >> 16).min(1_000),
             noise: within(words[10] as i32, 0, 1_024),
+            step: within(words[11] as i32, -(8 << 16), 8 << 16),
         }
     }
 
@@ -138,6 +141,7 @@ impl State {
             self.knee_rtt as u32,
             self.stray.min(1_000) | self.cut.min(1_000) << 16,
             self.noise as u32,
+            self.step as u32,
         ];
     }
 
@@ -145,7 +149,7 @@ impl State {
     pub(super) fn start(&mut self, mode: Mode, belief_q8: i32) {
         self.mode = mode;
         self.have = false;
-        (self.up, self.flat, self.bloated) = (0, 0, 0);
+        (self.up, self.flat, self.bloated, self.step) = (0, 0, 0, 0);
         (self.sxx, self.sxy) = match mode {
             Mode::Track => (TRUST, TRUST / 256 * belief_q8),
             _ => (0, 0),
