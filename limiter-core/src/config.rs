@@ -47,13 +47,13 @@ pub struct Config<L> {
 }
 
 impl<L: Law> Config<L> {
-    /// Defaults around `law`, with timestamps at `rate`: initial limit 20, bounds 1 to 1,000, windows of
+    /// Defaults around `law`, with timestamps at `rate`: initial limit 10, bounds 1 to 1,000, windows of
     /// 10 ms to 1 s and at least 10 samples, 2 % of overloads tolerated.
     pub const fn new(law: L, rate: TickRate) -> Self {
         Self {
             law,
             rate,
-            initial: 20,
+            initial: 10,
             min: 1,
             max: 1_000,
             min_window: Duration::from_millis(10),

@@ -2,7 +2,7 @@
 
 use super::super::math::scale_per_mille;
 use super::super::{Reason, Window};
-use super::state::{Mode, State};
+use super::state::State;
 
 /// A share of overloads above this, per mille, is never taken for stray errors.
 const STRAY_MOST: u32 = 100;
@@ -36,7 +36,7 @@ impl State {
         self.cut = share.max(1);
         self.middle = scale_per_mille(self.middle, 1_000 - off(share));
         if share > STRAY_MOST {
-            self.start(Mode::Track, 85);
+            self.start_search(true);
         }
         Some(Reason::CutOverload)
     }

@@ -73,14 +73,18 @@ impl State {
     /// Judges a pair of limits far apart by the elasticity (Q8) of all pairs of this search: steps towards
     /// the knee, by half of the last step when that went too far.
     pub(super) fn search(&mut self, law: &Knee, elasticity: i32, low: Phase) -> Reason {
-        if self.sxx < DECIDED.saturating_mul(self.doubt()) {
+        if self.sxx < DECIDED.saturating_mul(self.doubt().min(4)) {
             return Reason::Probing;
         }
         let before = self.middle;
         let step = if elasticity > FAR_ABOVE && self.flat == 0 {
             // Whatever the RTT is, there is no queue in it.
             self.knee_rtt = low.rtt;
-            if self.step < 0 { self.step / -2 } else { USUAL }
+            match self.step {
+                0 => USUAL,
+                up @ 1.. => (up + up / 2).min(MOST),
+                down => down / -2,
+            }
         } else if elasticity > BELOW {
             // Near.
             self.knee_rtt = low.rtt;

@@ -75,7 +75,7 @@ impl State {
         } else {
             self.flat.saturating_sub(1)
         };
-        if self.bloated >= 1 || self.up >= ROOM_PAIRS || self.flat >= FLAT_PAIRS {
+        if self.bloated as i32 > self.doubt() / 4 || self.up >= ROOM_PAIRS || self.flat >= FLAT_PAIRS {
             // The dependency changed, or the knee is elsewhere.
             let may_grow = self.flat < FLAT_PAIRS;
             self.start_search(may_grow);
