@@ -6,7 +6,7 @@ mod search;
 mod state;
 mod track;
 
-use super::{Decision, Law, Reason, Window};
+use super::{Decision, Law, Reason, Window, math};
 use crate::error::ConfigError;
 use state::{Mode, Phase, State, WORDS};
 
@@ -141,19 +141,7 @@ impl State {
         // for all the time stands empty between two arrivals.
         let full = u64::from(window.inflight_avg_q8) * 4 + 256 >= u64::from(window.limit) * 256 * 3;
         if !full || !window.limited() {
-            self.have = false;
-            if self.mode == Mode::Search {
-                self.start(Mode::Track, 85);
-            }
-            if !window.limited() {
-                // Without a queue of our own making: what the knee's RTT will be about.
-                let rtt = Phase::of(window).rtt;
-                self.knee_rtt = match self.knee_rtt {
-                    0 => rtt,
-                    known => known + (rtt - known) / 4,
-                };
-            }
-            return Reason::HeldNotLimited;
+            return self.idle(window);
         }
         self.choose_period(window);
         if self.mode == Mode::Ramp {
@@ -164,5 +152,32 @@ impl State {
     }
 }
 
+impl State {
+    /// A phase that was not full teaches nothing about the knee.
+    fn idle(&mut self, window: &Window) -> Reason {
+        self.have = false;
+        if self.mode == Mode::Search {
+            self.start(Mode::Track, 85);
+        }
+        let rtt = Phase::of(window).rtt;
+        if window.limited() {
+            // Peaks were refused on average far below the limit: more room for peaks, unless there is a queue.
+            if self.knee_rtt == 0 || rtt < self.knee_rtt + QUEUE {
+                self.middle = self.middle.saturating_add(math::isqrt(self.middle) * 4);
+                return Reason::Grew;
+            }
+        } else {
+            // Without a queue of our own making: what the knee's RTT will be about.
+            self.knee_rtt = match self.knee_rtt {
+                0 => rtt,
+                known => known + (rtt - known) / 4,
+            };
+        }
+        Reason::HeldNotLimited
+    }
+}
+
+/// log2 of 1.15 in Q16: an RTT above the knee's by more is a queue.
+const QUEUE: i32 = 13_215;
 /// Fewer successes than this are no phase.
 const LEAST_PHASE: u32 = 6;

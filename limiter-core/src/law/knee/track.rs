@@ -20,38 +20,36 @@ const USUAL_NOISE: i32 = 64;
 const ROOM: i32 = 154;
 const ROOM_AGREED: i32 = 128;
 /// So many such pairs in a row start a search.
-const ROOM_PAIRS: u32 = 3;
+const ROOM_PAIRS: u32 = 5;
 /// An elasticity (Q8) below which a pair shows nothing but queueing: 0.05.
 const FLAT: i32 = 13;
 /// So many flat pairs, less those that are not, start a search.
-const FLAT_PAIRS: u32 = 4;
+const FLAT_PAIRS: u32 = 8;
 
 impl State {
     /// Compares the phase with the one before it.
     pub(super) fn compare(&mut self, law: &Knee, phase: Phase, samples: u32) -> Reason {
-        if !self.have {
-            self.other = phase;
-            self.other_samples = samples;
-            self.have = true;
-            return Reason::Probing;
-        }
-        self.have = false;
-        let (high, low) = if self.high {
-            (phase, self.other)
+        let (before, had) = (self.other, self.have);
+        let weight_q8 = samples.min(self.other_samples).min(4 * FULL_PHASE) * 256 / FULL_PHASE;
+        (self.other, self.other_samples, self.have) = (phase, samples, true);
+        let (high, low) = if phase.inflight > before.inflight {
+            (phase, before)
         } else {
-            (self.other, phase)
+            (before, phase)
         };
         let grown = high.inflight.saturating_sub(low.inflight);
-        if grown < DELTA_LEAST {
+        if !had || grown < DELTA_LEAST {
             return Reason::Probing;
         }
         let gained = high.rate.saturating_sub(low.rate);
         let unqueued = grown.saturating_sub(high.rtt.saturating_sub(low.rtt));
         let claim = within(gained / 2 + unqueued / 2, -CLAIM_MOST, CLAIM_MOST);
-        let weight_q8 = samples.min(self.other_samples).min(4 * FULL_PHASE) * 256 / FULL_PHASE;
-        let forget = match self.mode {
-            Mode::Search => 0,
-            _ => 256 / (4 + self.doubt()),
+        let search = self.mode == Mode::Search;
+        let (forget, weight_q8) = if search {
+            (0, weight_q8)
+        } else {
+            // Each phase is in two pairs.
+            (128 / (5 + self.doubt()), weight_q8 / 2)
         };
         self.sxy = add(self.sxy, forget, grown, claim, weight_q8);
         self.sxx = add(self.sxx, forget, grown, grown, weight_q8);
@@ -60,11 +58,11 @@ impl State {
             -256,
             307,
         );
-        if self.mode == Mode::Search {
+        if search {
             return self.search(law, elasticity, low);
         }
         let raw = within(claim / (grown / 256).max(1), -512, 512);
-        self.noise += ((raw - elasticity).abs() - self.noise) / 8;
+        self.noise += ((raw - elasticity).abs() - self.noise) / 16;
         self.bloated = count(
             self.bloated,
             self.knee_rtt != 0 && low.rtt > self.knee_rtt + BLOAT,
@@ -75,10 +73,12 @@ impl State {
         } else {
             self.flat.saturating_sub(1)
         };
-        if self.bloated as i32 > self.doubt() / 4 || self.up >= ROOM_PAIRS || self.flat >= FLAT_PAIRS {
+        if self.bloated as i32 > self.doubt() / 2
+            || self.up >= ROOM_PAIRS
+            || self.flat >= FLAT_PAIRS
+        {
             // The dependency changed, or the knee is elsewhere.
-            let may_grow = self.flat < FLAT_PAIRS;
-            self.start_search(may_grow);
+            self.start_search(self.flat < FLAT_PAIRS);
             return Reason::Probing;
         }
         self.step(law, elasticity, phase.rtt)
@@ -98,27 +98,27 @@ impl State {
             self.knee_rtt = if self.knee_rtt == 0 {
                 rtt
             } else {
-                self.knee_rtt + (rtt - self.knee_rtt) / 7
+                self.knee_rtt + (rtt - self.knee_rtt) / 14
             };
         } else if elasticity < 26 && rtt < self.knee_rtt {
             self.knee_rtt = rtt;
         }
         let trust = (self.sxx / 64).min(TRUST / 64);
         let error = (elasticity - law.target_q8) * trust / (TRUST / 64) * 5 / (4 + self.doubt());
-        if self.up >= 2 {
+        if self.up >= 3 {
             self.middle = self
                 .middle
-                .saturating_add(scale_per_mille(self.middle, 300).max(256));
+                .saturating_add(scale_per_mille(self.middle, 150).max(128));
         } else if error > 0 {
-            // 0.9 √L per unit of elasticity: by the root, so that small shares catch up.
+            // 0.45 √L per unit of elasticity: by the root, so that small shares catch up.
             let root_q8 = isqrt(self.middle) * 16;
-            let most = scale_per_mille(self.middle, 150).max(179);
-            let step = (root_q8 / 64).saturating_mul(error as u32) * 9 / 40;
+            let most = scale_per_mille(self.middle, 75).max(90);
+            let step = (root_q8 / 64).saturating_mul(error as u32) * 9 / 80;
             self.middle = self.middle.saturating_add(step.min(most));
         } else {
-            // 0.4 L per unit: by a factor.
-            let off = scale_per_mille(self.middle, (-error) as u32 * 400 / 256);
-            self.middle -= off.min(scale_per_mille(self.middle, 150));
+            // 0.2 L per unit: by a factor.
+            let off = scale_per_mille(self.middle, (-error) as u32 * 200 / 256);
+            self.middle -= off.min(scale_per_mille(self.middle, 75));
         }
         match self.middle.cmp(&before) {
             core::cmp::Ordering::Greater => Reason::Grew,
