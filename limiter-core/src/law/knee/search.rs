@@ -82,7 +82,7 @@ impl State {
             self.knee_rtt = low.rtt;
             match self.step {
                 0 => USUAL,
-                up @ 1.. => (up + up / 2).min(MOST),
+                up @ 1.. => up,
                 down => down / -2,
             }
         } else if elasticity > BELOW {

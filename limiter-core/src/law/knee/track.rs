@@ -19,7 +19,9 @@ const USUAL_NOISE: i32 = 64;
 /// Elasticities (Q8) above which a pair shows room for much more, 0.6, and the regression agrees, 0.5.
 const ROOM: i32 = 154;
 const ROOM_AGREED: i32 = 128;
-/// So many such pairs in a row start a search.
+/// So many such pairs in a row outweigh what was learned before them.
+const NEWS: u32 = 3;
+/// So many start a search.
 const ROOM_PAIRS: u32 = 5;
 /// An elasticity (Q8) below which a pair shows nothing but queueing: 0.05.
 const FLAT: i32 = 13;
@@ -67,7 +69,13 @@ impl State {
             self.bloated,
             self.knee_rtt != 0 && low.rtt > self.knee_rtt + BLOAT,
         );
-        self.up = count(self.up, raw > ROOM && elasticity > ROOM_AGREED);
+        let room = raw > ROOM && (elasticity > ROOM_AGREED || raw > elasticity + self.noise);
+        self.up = count(self.up, room);
+        if self.up == NEWS {
+            // What was learned before is out of date.
+            self.sxy /= 4;
+            self.sxx /= 4;
+        }
         self.flat = if elasticity < FLAT && raw < 2 * FLAT {
             self.flat + 1
         } else {
@@ -105,7 +113,7 @@ impl State {
         }
         let trust = (self.sxx / 64).min(TRUST / 64);
         let error = (elasticity - law.target_q8) * trust / (TRUST / 64) * 5 / (4 + self.doubt());
-        if self.up >= 3 {
+        if self.up >= NEWS {
             self.middle = self
                 .middle
                 .saturating_add(scale_per_mille(self.middle, 150).max(128));
