@@ -8,8 +8,11 @@ use super::{Knee, Reason};
 const DELTA_LEAST: i32 = 1_872;
 /// log2 of 2.2 in Q16: what one pair of phases may claim at most.
 const CLAIM_MOST: i32 = 75_600;
-/// log2 of 1.5 in Q16.
+/// log2 of 1.5 in Q16: an RTT above the knee's by more, and by its square when the limit is small, means that
+/// the dependency changed.
 const BLOAT: i32 = 38_336;
+/// Below this middle (Q8) the two limits are far apart by themselves.
+const SMALL: u32 = 5 * 256;
 /// Successes that make a phase count fully.
 const FULL_PHASE: u32 = 60;
 
@@ -65,10 +68,7 @@ impl State {
         }
         let raw = within(claim / (grown / 256).max(1), -512, 512);
         self.noise += ((raw - elasticity).abs() - self.noise) / 16;
-        self.bloated = count(
-            self.bloated,
-            self.knee_rtt != 0 && low.rtt > self.knee_rtt + BLOAT,
-        );
+        self.bloated = count(self.bloated, self.bloat(low));
         let room = raw > ROOM && (elasticity > ROOM_AGREED || raw > elasticity + self.noise);
         self.up = count(self.up, room);
         if self.up == NEWS {
@@ -81,15 +81,19 @@ impl State {
         } else {
             self.flat.saturating_sub(1)
         };
-        if self.bloated as i32 > self.doubt() / 2
-            || self.up >= ROOM_PAIRS
-            || self.flat >= FLAT_PAIRS
-        {
+        let flat = self.flat >= FLAT_PAIRS && self.middle >= SMALL;
+        if self.bloated as i32 > self.doubt() / 2 || self.up >= ROOM_PAIRS || flat {
             // The dependency changed, or the knee is elsewhere.
-            self.start_search(self.flat < FLAT_PAIRS);
+            self.start_search(!flat);
             return Reason::Probing;
         }
         self.step(law, elasticity, phase.rtt)
+    }
+
+    /// The RTT is far above the knee's. With few slots one more is a large part of a round trip, and says less.
+    fn bloat(&self, low: Phase) -> bool {
+        let far = if self.middle < SMALL { 2 * BLOAT } else { BLOAT };
+        self.knee_rtt != 0 && low.rtt > self.knee_rtt + far
     }
 
     /// How many times the usual number of samples it takes here to be as sure, 1 to 12: the square of how far
