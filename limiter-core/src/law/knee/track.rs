@@ -12,7 +12,7 @@ const CLAIM_MOST: i32 = 75_600;
 /// the dependency changed.
 const BLOAT: i32 = 38_336;
 /// Below this middle (Q8) the two limits are far apart by themselves.
-const SMALL: u32 = 5 * 256;
+const SMALL: u32 = 8 * 256;
 /// Successes that make a phase count fully.
 const FULL_PHASE: u32 = 60;
 
