@@ -20,7 +20,7 @@ const STEP_SAMPLES: u32 = 48;
 const SEARCH_SPREAD: u32 = 250;
 
 impl State {
-    /// A period of 4 to 10 round trips, by powers of two.
+    /// A period of 4 to 12 round trips, by powers of two.
     pub(super) fn choose_period(&mut self, window: &Window) {
         let rtt = window.rtt_mean.get();
         let shortest = if window.wall.is_some() {
@@ -28,15 +28,11 @@ impl State {
         } else {
             SHORTEST_ALONE
         };
-        let before = self.exponent;
         while period(window, self.exponent) < rtt.saturating_mul(4) && self.exponent > LONGEST {
             self.exponent -= 1;
         }
-        while period(window, self.exponent) > rtt.saturating_mul(10) && self.exponent < shortest {
+        while period(window, self.exponent) > rtt.saturating_mul(12) && self.exponent < shortest {
             self.exponent += 1;
-        }
-        if self.exponent != before {
-            self.have &= self.mode == Mode::Ramp;
         }
     }
 
