@@ -65,7 +65,12 @@ pub(crate) const fn scale_exp2(value: u32, exponent_q16: i32) -> u32 {
     let power = 65_536 + ((fraction * (43_024 + ((22_512 * fraction) >> 16))) >> 16);
     let scaled = value as u64 * power;
     let scaled = if whole >= 16 {
-        if value == 0 { 0 } else { u64::MAX }
+        // Below 2⁵⁰ before, so that a shift by 14 keeps every bit.
+        match (value, whole - 16) {
+            (0, _) => 0,
+            (_, left @ ..14) => scaled << left,
+            _ => u64::MAX,
+        }
     } else if whole <= -48 {
         0
     } else {
@@ -151,6 +156,10 @@ mod tests {
         // 2^0.5 = 1.41421
         assert!((1_410..=1_418).contains(&scale_exp2(1_000, 1 << 15)));
         assert_eq!(scale_exp2(2, 40 << 16), u32::MAX);
+        assert_eq!(scale_exp2(1, 17 << 16), 1 << 17);
+        assert_eq!(scale_exp2(3, 29 << 16), 3 << 29);
+        assert_eq!(scale_exp2(1, 31 << 16), 1 << 31);
+        assert_eq!(scale_exp2(1, 32 << 16), u32::MAX);
         assert_eq!(scale_exp2(0, i32::MAX), 0);
         assert_eq!(scale_exp2(u32::MAX, i32::MIN), 0);
     }

@@ -88,7 +88,9 @@ impl Law for Knee {
         };
         let floor = window.min.saturating_mul(256);
         let ceiling = window.max.saturating_mul(256);
-        state.middle = state.middle.min(ceiling).max(floor);
+        // The higher limit has to fit below the maximum, or there would be nothing to compare.
+        let spread = state.spread(self);
+        state.middle = state.middle.min(ceiling.saturating_sub(spread)).max(floor);
         let mut decision = state.next_phase(self, window);
         // Whichever phase is next: a cut is never up, and demand that did not reach the limit needs no more.
         if reason == Reason::CutOverload {

@@ -1,6 +1,6 @@
 //! When a phase begins and ends, and its limit.
 
-use super::super::math::{div_rem, scale_per_mille};
+use super::super::math::{div_rem, isqrt, scale_per_mille};
 use super::super::{Decision, Next};
 use super::state::{Mode, State};
 use super::{Knee, Reason, Window};
@@ -16,8 +16,6 @@ const SHORTEST_ALONE: u32 = 6;
 /// that vary by their mean, the difference of two throughputs is then known to a fifth.
 const STEP_SAMPLES: u32 = 48;
 
-/// How far the two limits of a search are from the middle, per mille.
-const SEARCH_SPREAD: u32 = 250;
 
 impl State {
     /// A period of 4 to 12 round trips, by powers of two.
@@ -81,18 +79,30 @@ impl State {
     /// to their middle, although they are whole. Otherwise limiters whose middle rounds to a wider step
     /// than their neighbours' would see more room than there is, and take it from them.
     fn limit(&self, law: &Knee, dither: u32) -> u32 {
-        let per_mille = match self.mode {
-            Mode::Ramp => return self.middle >> 8,
-            Mode::Track => law.spread_per_mille,
-            Mode::Search => SEARCH_SPREAD,
-        };
-        let spread = scale_per_mille(self.middle, per_mille).max(128);
+        if self.mode == Mode::Ramp {
+            return self.middle >> 8;
+        }
+        let spread = self.spread(law);
         let limit = if self.high {
             self.middle.saturating_add(spread)
         } else {
             self.middle.saturating_sub(spread)
         };
         (limit.saturating_add(dither) >> 8).max(u32::from(self.high) + 1)
+    }
+
+    /// How far the two limits are from the middle (Q8): a quarter of it in a search; otherwise 4 √L times
+    /// what it is at a limit of 16.
+    ///
+    /// By the root, because the throughput of a service with more slots is known better, and because of
+    /// two limiters in front of one server the one with the smaller share then moves by the larger part
+    /// of its own, sees more room than the other, and gains on it.
+    pub(super) fn spread(&self, law: &Knee) -> u32 {
+        let spread = match self.mode {
+            Mode::Search => self.middle / 4,
+            _ => scale_per_mille(isqrt(self.middle) * 64, law.spread_per_mille),
+        };
+        spread.max(128)
     }
 }
 

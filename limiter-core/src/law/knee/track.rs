@@ -4,15 +4,15 @@ use super::super::math::{isqrt, scale_per_mille};
 use super::state::{Mode, Phase, State, TRUST, within};
 use super::{Knee, Reason};
 
-/// log2 of 1.02 in Q16: two phases whose concurrency differed by less say nothing.
-const DELTA_LEAST: i32 = 1_872;
+/// log2 of 1.003 in Q16: two phases whose concurrency differed by less say nothing.
+const DELTA_LEAST: i32 = 283;
 /// log2 of 2.2 in Q16: what one pair of phases may claim at most.
 const CLAIM_MOST: i32 = 75_600;
 /// log2 of 1.5 in Q16: an RTT above the knee's by more, and by its square when the limit is small, means that
 /// the dependency changed.
 const BLOAT: i32 = 38_336;
 /// Below this middle (Q8) the two limits are far apart by themselves.
-const SMALL: u32 = 8 * 256;
+const SMALL: u32 = 6 * 256;
 /// Successes that make a phase count fully.
 const FULL_PHASE: u32 = 60;
 
@@ -35,7 +35,7 @@ impl State {
     /// Compares the phase with the one before it.
     pub(super) fn compare(&mut self, law: &Knee, phase: Phase, samples: u32) -> Reason {
         let (before, had) = (self.other, self.have);
-        let weight_q8 = samples.min(self.other_samples).min(4 * FULL_PHASE) * 256 / FULL_PHASE;
+        let weight_q8 = samples.min(self.other_samples).min(16 * FULL_PHASE) * 256 / FULL_PHASE;
         (self.other, self.other_samples, self.have) = (phase, samples, true);
         let (high, low) = if phase.inflight > before.inflight {
             (phase, before)
