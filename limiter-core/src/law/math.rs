@@ -65,11 +65,13 @@ pub(crate) const fn scale_exp2(value: u32, exponent_q16: i32) -> u32 {
     let power = 65_536 + ((fraction * (43_024 + ((22_512 * fraction) >> 16))) >> 16);
     let scaled = value as u64 * power;
     let scaled = if whole >= 16 {
-        // Below 2⁵⁰ before, so that a shift by 14 keeps every bit.
-        match (value, whole - 16) {
-            (0, _) => 0,
-            (_, left @ ..14) => scaled << left,
-            _ => u64::MAX,
+        let left = whole - 16;
+        if value == 0 {
+            0
+        } else if left < 32 && scaled <= (u32::MAX as u64) >> left {
+            scaled << left
+        } else {
+            u64::MAX
         }
     } else if whole <= -48 {
         0

@@ -16,7 +16,6 @@ const SHORTEST_ALONE: u32 = 6;
 /// that vary by their mean, the difference of two throughputs is then known to a fifth.
 const STEP_SAMPLES: u32 = 48;
 
-
 impl State {
     /// A period of 4 to 12 round trips, by powers of two.
     pub(super) fn choose_period(&mut self, window: &Window) {

@@ -35,7 +35,7 @@ impl State {
     /// Compares the phase with the one before it.
     pub(super) fn compare(&mut self, law: &Knee, phase: Phase, samples: u32) -> Reason {
         let (before, had) = (self.other, self.have);
-        let weight_q8 = samples.min(self.other_samples).min(16 * FULL_PHASE) * 256 / FULL_PHASE;
+        let weight_q8 = samples.min(self.other_samples).min(8 * FULL_PHASE) * 256 / FULL_PHASE;
         (self.other, self.other_samples, self.have) = (phase, samples, true);
         let (high, low) = if phase.inflight > before.inflight {
             (phase, before)
@@ -92,7 +92,11 @@ impl State {
 
     /// The RTT is far above the knee's. With few slots one more is a large part of a round trip, and says less.
     fn bloat(&self, low: Phase) -> bool {
-        let far = if self.middle < SMALL { 2 * BLOAT } else { BLOAT };
+        let far = if self.middle < SMALL {
+            2 * BLOAT
+        } else {
+            BLOAT
+        };
         self.knee_rtt != 0 && low.rtt > self.knee_rtt + far
     }
 
