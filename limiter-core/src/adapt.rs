@@ -59,7 +59,8 @@ impl<L: Law> Limiter<L> {
         let (min, max) = self.controls.bounds();
         let before = self.occupancy();
         let wanted = self.controls.take_wanted().unwrap_or(before.limit());
-        let limit = wanted.clamp(min, max);
+        // Not `clamp`, which panics for bounds that do not fit: a branch that nothing takes, and its code.
+        let limit = wanted.max(min).min(max);
         if limit == before.limit() || self.publish_limit(limit).is_none() {
             return None;
         }
@@ -85,7 +86,7 @@ impl<L: Law> Limiter<L> {
         let mut decision = self.law.on_window(&mut state, &window);
         self.state.store(state);
 
-        let limit = decision.limit.clamp(min, max);
+        let limit = decision.limit.max(min).min(max);
         if limit != decision.limit {
             decision.reason = if limit == max {
                 Reason::PinnedAtMax
@@ -123,7 +124,6 @@ impl<L: Law> Limiter<L> {
         sums: &Sums,
     ) -> Window {
         let rate = self.settings.rate;
-        let ticks = |units: Word| Ticks::new(wide(units) << rate.rtt_shift());
         let successes = sums.successes;
         Window {
             limit,
@@ -131,13 +131,13 @@ impl<L: Law> Limiter<L> {
             max,
             successes,
             overloads: sums.overloads,
-            rtt_mean: ticks(mean(sums)),
-            rtt_min: ticks(if successes == 0 { 0 } else { sums.rtt_min }),
-            elapsed: Ticks::new(u64::from(elapsed) << rate.stamp_shift()),
+            rtt_mean: self.settings.rtt_ticks(mean(sums)),
+            rtt_min: self.settings.rtt_ticks(if successes == 0 { 0 } else { sums.rtt_min }),
+            elapsed: Ticks::new(u64::from(elapsed) << (self.settings.stamp_shift & 31)),
             inflight_peak: sums.peak,
             inflight_avg_q8: average_q8(
                 sums.rtt_sum.saturating_add(sums.other_sum),
-                rate.stamp_shift() - rate.rtt_shift(),
+                u32::from(self.settings.stamp_shift - self.settings.rtt_shift),
                 elapsed,
             ),
             now,
@@ -147,11 +147,6 @@ impl<L: Law> Limiter<L> {
             tolerance: u32::from(self.settings.tolerance),
         }
     }
-}
-
-#[allow(clippy::useless_conversion, reason = "a 32-bit word elsewhere")]
-fn wide(word: Word) -> u64 {
-    u64::from(word)
 }
 
 /// Mean RTT of the successes in RTT units, 0 without any.

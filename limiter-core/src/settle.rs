@@ -1,7 +1,7 @@
 //! The end of a slot: what it teaches, and giving it back.
 
 use crate::cell::gate::DUE;
-use crate::cell::window::{Fill, Position, rtt_units};
+use crate::cell::window::{Fill, Position};
 use crate::law::{Law, Reason};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
@@ -117,7 +117,7 @@ impl<L: Law> Limiter<L> {
     fn record(&self, sample: Sample, outcome: Outcome, ended: Timestamp, now: Timestamp) -> bool {
         let (epoch, pending) = self.gate.read();
         let age = ended.since(sample.started);
-        let units = rtt_units(self.settings.rate, age.unwrap_or_default().get());
+        let units = self.settings.rtt_units(age.unwrap_or_default().get());
         let counts = sample.epoch == epoch;
         let position = self.position(now);
         let (fill, overload) = match outcome {

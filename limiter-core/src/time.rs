@@ -150,10 +150,6 @@ impl TickRate {
             log2_at_least_0(self.0 / 1_000_000)
         }
     }
-
-    pub(crate) const fn stamp(self, now: Timestamp) -> Stamp {
-        Stamp((now.0 >> self.stamp_shift()) as u32)
-    }
 }
 
 /// `length` in units of `1 << shift` ticks, rounded up and cut to what may be stored.

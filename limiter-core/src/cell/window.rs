@@ -25,7 +25,7 @@
 //! ```
 
 use super::sync::{AtomicU32, AtomicWord, Ordering, Word, const_unless_loom};
-use crate::time::{Stamp, TickRate};
+use crate::time::Stamp;
 
 /// When the open window collects and closes, in stamp units from its opening.
 #[derive(Clone, Copy, Debug)]
@@ -246,10 +246,4 @@ fn add(sum: &AtomicWord, value: Word) -> Word {
             Err(current) => before = current,
         }
     }
-}
-
-/// A time in ticks as RTT units; saturates.
-#[inline]
-pub(crate) fn rtt_units(rate: TickRate, ticks: u64) -> Word {
-    Word::try_from(ticks >> rate.rtt_shift()).unwrap_or(Word::MAX)
 }

@@ -185,16 +185,19 @@ impl Window {
 /// Whether so many overloads are more than two standard deviations above what a tolerated share of
 /// `per_mille` gives (their number is then nearly Poisson, its variance its mean). Without the margin a
 /// window of twenty would be cut by one stray error, which is 5 % of it.
+#[inline(never)]
 pub(crate) const fn excessive(successes: u32, overloads: u32, per_mille: u32) -> bool {
+    if per_mille >= 1_000 {
+        return false;
+    }
     let ended = successes as u64 + overloads as u64;
-    let expected = ended.saturating_mul(per_mille as u64);
+    let expected = ended * per_mille as u64;
     match (overloads as u64 * 1000).checked_sub(expected) {
         None | Some(0) => false,
-        // excess² > 4 · 1000 · expected, without a square of more than 64 bits: both are below 2⁴³.
-        Some(excess) => match excess.checked_mul(excess) {
-            Some(square) => square > expected.saturating_mul(4_000),
-            None => true,
-        },
+        // excess² > 4 · 1000 · expected: both are below 2⁴³, so that a square of more than 64 bits is
+        // above any expected one.
+        Some(excess) if excess > u32::MAX as u64 => true,
+        Some(excess) => excess * excess > expected * 4_000,
     }
 }
 
