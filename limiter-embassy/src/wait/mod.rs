@@ -2,8 +2,9 @@
 //!
 //! The rules that keep a waiter from being stranded are those of the adapter for servers:
 //!
-//! 1. Whoever joins sets the waiting bit of the admission word before the last try. The bit and the slots
-//!    are one word, so either the try sees a slot that came free, or whoever frees one sees the bit.
+//! 1. Whoever joins an empty line sets the waiting bit of the admission word before the last try. The bit
+//!    and the slots are one word, so either the try sees a slot that came free, or whoever frees one sees
+//!    the bit.
 //! 2. Everything that may make room serves the line: a release that saw the bit, a limit that rose, a
 //!    waiter that gave its grant back, closing.
 //! 3. The bit is cleared under the lock and only when the line is empty.
@@ -77,35 +78,32 @@ impl<M: RawMutex, L: Law, const N: usize> Limiter<M, L, N> {
             return Joined::Ended(Err(refused));
         }
         let (now, waker) = (now(), waker.clone());
-        let joined: Result<_, Waker> = self.waiters.0.lock(|queue| {
-            let key = queue.push(waker)?;
-            self.core.set_waiting();
-            let step = self.step(queue, now);
-            let ended = queue.take_ended(&key);
-            Ok((key, step, ended))
-        });
-        match joined {
-            Err(waker) => {
-                drop(waker);
-                Joined::Ended(Err(Rejected::new(
-                    RejectReason::QueueFull,
-                    refused.limit,
-                    refused.inflight,
-                )))
-            }
-            Ok((key, step, None)) => {
-                self.follow(step);
-                Joined::Queued(key)
-            }
-            Ok((_, step, Some(state))) => {
-                // Whose wait ended in the step is this one, who is awake.
-                drop(step.wake);
-                if step.more {
-                    self.serve();
+        let (joined, unused) = self.waiters.0.lock(|queue| {
+            // Behind others there is nothing to try: whoever makes room sees the bit, and serves them first.
+            if queue.is_empty() {
+                self.core.set_waiting();
+                match self.core.admit_waiter(now) {
+                    Err(refused) if refused.reason != RejectReason::Closed => {}
+                    ended => {
+                        self.core.clear_waiting();
+                        return (Joined::Ended(ended), Some(waker));
+                    }
                 }
-                Joined::Ended(self.ending(state))
             }
-        }
+            match queue.push(waker) {
+                Ok(key) => (Joined::Queued(key), None),
+                Err(waker) => {
+                    if queue.is_empty() {
+                        self.core.clear_waiting();
+                    }
+                    let full = RejectReason::QueueFull;
+                    let refused = Rejected::new(full, refused.limit, refused.inflight);
+                    (Joined::Ended(Err(refused)), Some(waker))
+                }
+            }
+        });
+        drop(unused);
+        joined
     }
 
     /// Looks whether a waiter's wait has ended, and takes its node out if it has.
@@ -151,15 +149,6 @@ impl<M: RawMutex, L: Law, const N: usize> Limiter<M, L, N> {
             if !step.more {
                 return;
             }
-        }
-    }
-
-    fn follow(&self, step: Step) {
-        if let Some(waker) = step.wake {
-            waker.wake();
-        }
-        if step.more {
-            self.serve();
         }
     }
 

@@ -1,0 +1,285 @@
+//! Counts the instructions of every operation, and fails above the targets.
+//!
+//! Under `-icount shift=10` an instruction takes 1,024 ns of the board's time, so SysTick counts them.
+
+#![no_std]
+#![no_main]
+
+use core::future::Future;
+use core::hint::black_box;
+use core::pin::Pin;
+use core::sync::atomic::{AtomicU32, Ordering};
+use core::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
+
+use cortex_m::Peripherals;
+use cortex_m::peripheral::SYST;
+use cortex_m_rt::entry;
+use embassy_sync::blocking_mutex::raw::RawMutex;
+use embassy_time::Instant;
+use firmware::{clock, host};
+use limiter_core::law::{Aimd, Knee};
+use limiter_core::{Config, Limiter, Outcome, Permit, TickRate, Timestamp};
+
+/// Ticks of SysTick in a thousand instructions.
+const TICKS_PER_1000: u64 = 1_024 * clock::CORE_HZ as u64 / 1_000_000;
+
+/// The most instructions: with compare-and-swap, and on a core that masks interrupts for it.
+struct Most {
+    pair: u32,
+    overload: u32,
+    refusal: u32,
+}
+
+const MOST: Most = if cfg!(board = "microbit") {
+    Most {
+        pair: 140,
+        overload: 75,
+        refusal: 50,
+    }
+} else {
+    Most {
+        pair: 80,
+        overload: 40,
+        refusal: 20,
+    }
+};
+/// A step of the line of waiters under its lock, on any core.
+const MOST_LOCKED: u32 = 40;
+
+static LIMITER: Limiter<Aimd> = Limiter::new(Config::new(Aimd::new(), TickRate::MILLIS));
+static FULL: Limiter<Aimd> = Limiter::new(Config::new(Aimd::new(), TickRate::MILLIS).initial(1));
+static KNEE: Limiter<Knee> = Limiter::new(Config::new(Knee::new(), TickRate::MILLIS));
+
+fn ticks() -> u32 {
+    SYST::get_current()
+}
+
+fn between(start: u32, end: u32) -> u32 {
+    // It counts down, in 24 bits.
+    start.wrapping_sub(end) & 0x00ff_ffff
+}
+
+fn instructions(ticks: u32) -> u32 {
+    ((u64::from(ticks) * 1_000 + TICKS_PER_1000 / 2) / TICKS_PER_1000) as u32
+}
+
+/// Instructions of `work`, without those of counting.
+#[inline(never)]
+fn count(work: impl FnOnce()) -> u32 {
+    let start = ticks();
+    work();
+    let end = ticks();
+    let start_of_nothing = ticks();
+    let end_of_nothing = ticks();
+    let nothing = between(start_of_nothing, end_of_nothing);
+    instructions(between(start, end).saturating_sub(nothing))
+}
+
+struct Table {
+    missed: bool,
+}
+
+impl Table {
+    fn row(&mut self, what: &str, counted: u32, most: Option<u32>) {
+        match most {
+            None => host::hprintln!("note: {:>5}        {}", counted, what),
+            Some(most) => {
+                let verdict = if counted <= most { "" } else { "  MISSED" };
+                self.missed |= counted > most;
+                host::hprintln!("note: {:>5} of {:>3} {}{}", counted, most, what, verdict);
+            }
+        }
+    }
+}
+
+fn at(ticks: u64) -> Timestamp {
+    Timestamp::from_ticks(black_box(ticks))
+}
+
+#[inline(never)]
+fn pair(limiter: &Limiter<Aimd>, start: Timestamp, end: Timestamp) {
+    if let Ok(permit) = limiter.try_acquire(start) {
+        permit.finish(Outcome::Success, end);
+    }
+}
+
+#[inline(never)]
+fn acquire(limiter: &Limiter<Aimd>, now: Timestamp) -> Option<Permit<&Limiter<Aimd>>> {
+    limiter.try_acquire(now).ok()
+}
+
+#[inline(never)]
+fn finish(permit: Permit<&Limiter<Aimd>>, outcome: Outcome, now: Timestamp) {
+    permit.finish(outcome, now);
+}
+
+fn core_operations(table: &mut Table) {
+    let limiter = black_box(&LIMITER);
+    pair(limiter, at(1), at(2));
+    let (start, end) = (at(3), at(5));
+    let counted = count(|| pair(limiter, start, end));
+    table.row("acquire and finish", counted, Some(MOST.pair));
+
+    if let Some(permit) = acquire(limiter, at(5)) {
+        let now = at(6);
+        let counted = count(|| finish(permit, Outcome::Overload, now));
+        table.row("finish with overload", counted, Some(MOST.overload));
+    }
+
+    let full = black_box(&FULL);
+    let held = acquire(full, at(1));
+    let now = at(2);
+    let counted = count(|| {
+        black_box(acquire(full, now));
+    });
+    table.row("refusal", counted, Some(MOST.refusal));
+    drop(held);
+}
+
+fn windows(table: &mut Table) {
+    let limiter = black_box(&LIMITER);
+    for round in 0..20 {
+        pair(limiter, at(20 + round), at(21 + round));
+    }
+    let (start, end) = (at(2_000), at(2_001));
+    let counted = count(|| pair(limiter, start, end));
+    table.row(
+        "acquire and finish that closes a window, Aimd",
+        counted,
+        None,
+    );
+
+    let limiter = black_box(&KNEE);
+    let mut most = 0;
+    for round in 0..600_u64 {
+        let (start, end) = (at(10 * round), at(10 * round + 7));
+        let counted = count(|| {
+            if let Ok(permit) = limiter.try_acquire(start) {
+                permit.finish(Outcome::Success, end);
+            }
+        });
+        most = most.max(counted);
+    }
+    table.row("the same, Knee, the worst of 600", most, None);
+}
+
+/// Counts the instructions under the lock, and how often it is taken.
+struct Counting;
+
+static LOCKED: AtomicU32 = AtomicU32::new(0);
+static LONGEST: AtomicU32 = AtomicU32::new(0);
+
+// SAFETY: the only context of this binary that locks is its main function.
+unsafe impl RawMutex for Counting {
+    const INIT: Self = Self;
+
+    fn lock<R>(&self, work: impl FnOnce() -> R) -> R {
+        let start = ticks();
+        let result = work();
+        let end = ticks();
+        let start_of_nothing = ticks();
+        let end_of_nothing = ticks();
+        let nothing = between(start_of_nothing, end_of_nothing);
+        let counted = instructions(between(start, end).saturating_sub(nothing));
+        LONGEST.store(
+            LONGEST.load(Ordering::Relaxed).max(counted),
+            Ordering::Relaxed,
+        );
+        LOCKED.store(LOCKED.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        result
+    }
+}
+
+fn locked(work: impl FnOnce()) -> (u32, u32) {
+    LOCKED.store(0, Ordering::Relaxed);
+    LONGEST.store(0, Ordering::Relaxed);
+    work();
+    (
+        LOCKED.load(Ordering::Relaxed),
+        LONGEST.load(Ordering::Relaxed),
+    )
+}
+
+fn noop_waker() -> Waker {
+    const VTABLE: RawWakerVTable = RawWakerVTable::new(
+        |_| RawWaker::new(core::ptr::null(), &VTABLE),
+        |_| {},
+        |_| {},
+        |_| {},
+    );
+    // SAFETY: the functions do nothing with the pointer.
+    unsafe { Waker::new(core::ptr::null(), &VTABLE) }
+}
+
+fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(&noop_waker()))
+}
+
+fn line_of_waiters(table: &mut Table) {
+    let limiter: limiter_embassy::Limiter<Counting, Aimd, 4> =
+        limiter_embassy::Limiter::new(limiter_embassy::config(Aimd::new()).initial(1));
+    let limiter = black_box(&limiter);
+    let mut held = None;
+    let (locks, _) = locked(|| held = limiter.try_acquire().ok());
+    host::check(locks == 0 && held.is_some(), "taking a free slot locks");
+    let (locks, _) = locked(|| drop(held.take()));
+    host::check(locks == 0, "a release without waiters locks");
+
+    let mut held = limiter.try_acquire().ok();
+    let mut waiting = [(); 3].map(|()| limiter.acquire());
+    let mut row = |what, (locks, longest): (u32, u32)| {
+        host::check(locks == 1, "locked more than once, or not at all");
+        table.row(what, longest, Some(MOST_LOCKED));
+    };
+    let joining = waiting
+        .each_mut()
+        .map(|future| locked(|| host::check(poll(future).is_pending(), "there was a slot")));
+    row("locked: join the line", joining[2]);
+    row(
+        "locked: look again",
+        locked(|| host::check(poll(&mut waiting[1]).is_pending(), "there was a slot")),
+    );
+    row(
+        "locked: release to a waiter",
+        locked(|| {
+            if let Some(permit) = held.take() {
+                permit.finish(Outcome::Success);
+            }
+        }),
+    );
+    row(
+        "locked: take what was granted",
+        locked(|| {
+            if let Poll::Ready(Ok(permit)) = poll(&mut waiting[0]) {
+                held = Some(permit);
+            }
+        }),
+    );
+    host::check(held.is_some(), "woken and not granted");
+    let [_, second, third] = waiting;
+    row("locked: leave from the middle", locked(|| drop(second)));
+    drop((held, third));
+    host::check(limiter.snapshot().inflight == 0, "slots were lost");
+}
+
+#[entry]
+fn main() -> ! {
+    let Some(mut peripherals) = Peripherals::take() else {
+        host::exit(Err("the peripherals are gone"));
+    };
+    clock::count(&mut peripherals.SYST);
+    let mut table = Table { missed: false };
+    core_operations(&mut table);
+    windows(&mut table);
+    line_of_waiters(&mut table);
+    let counted = count(|| {
+        black_box(Instant::now());
+    });
+    table.row("reading the clock, in none of the above", counted, None);
+    let end = if table.missed {
+        Err("more instructions than the target")
+    } else {
+        Ok(())
+    };
+    host::exit(end)
+}
