@@ -27,16 +27,23 @@
 #![no_std]
 
 mod adapt;
+mod backoff;
+mod breaker;
 mod budget;
+mod call;
 mod cell;
 mod config;
+mod dependency;
 mod error;
+mod histogram;
 pub mod law;
 mod limiter;
 mod outcome;
 mod permit;
+mod random;
 mod settle;
 mod snapshot;
+mod throttle;
 mod ticket;
 mod time;
 
@@ -44,15 +51,24 @@ mod time;
 #[path = "../tests/loom/cells.rs"]
 mod models;
 
+pub use backoff::{Backoff, Jitter};
+pub use breaker::{Breaker, BreakerChange, BreakerConfig, BreakerOpen, BreakerState, Pass};
 pub use budget::{BudgetConfig, Exhausted, RetryBudget, Tokens};
+pub use call::{
+    Attempt, Call, CallOptions, Carried, Depends, Ending, GiveUp, Refusal, Step,
+};
 pub use cell::admission::MAX_LIMIT;
 pub use cell::state::Words;
 pub use config::Config;
+pub use dependency::{Dependency, DependencyConfig, DependencySnapshot, Events, Policy};
 pub use error::{ConfigError, RejectReason, Rejected};
+pub use histogram::{Latencies, LatencyHistogram};
 pub use limiter::Limiter;
 pub use outcome::Outcome;
 pub use permit::{Handle, Permit, Sample, Slot};
+pub use random::Random;
 pub use settle::{Change, Settled};
 pub use snapshot::Snapshot;
+pub use throttle::{Throttle, ThrottleConfig};
 pub use ticket::{NotOut, Ticket, Tickets};
 pub use time::{ManualClock, TickRate, Ticks, Timestamp};

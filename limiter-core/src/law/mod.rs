@@ -10,12 +10,16 @@ use crate::time::{TickRate, Ticks, Timestamp};
 
 mod aimd;
 mod any;
+pub(crate) mod backoff;
 mod baseline;
+pub(crate) mod breaker;
 pub(crate) mod budget;
 mod fixed;
 mod gradient;
+pub(crate) mod histogram;
 mod knee;
 pub(crate) mod math;
+pub(crate) mod throttle;
 mod vegas;
 
 pub use aimd::Aimd;
@@ -70,6 +74,12 @@ pub trait Law: Copy {
     /// Is told that the limit became `limit` otherwise than by its own decision.
     fn on_set(&self, state: &mut Self::State, limit: u32) {
         let _ = (state, limit);
+    }
+
+    /// Whether the limit moves by itself. Where it does not, nobody lowers it to let it grow again, as a
+    /// breaker that closes does.
+    fn adapts(&self) -> bool {
+        true
     }
 
     /// Checks the parameters; [`Limiter::try_new`](crate::Limiter::try_new) calls it.
