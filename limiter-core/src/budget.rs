@@ -302,9 +302,9 @@ impl RetryBudget {
         Ok(())
     }
 
-    /// Sets the balance, at most to the capacity.
-    pub(crate) fn set_balance(&self, balance: Tokens, now: Timestamp) {
-        let _ = self.bucket.update(Change::Set(balance.0), self.stamp(now));
+    /// Sets the balance that it had `asleep` units ago.
+    pub(crate) fn restore(&self, balance: Tokens, asleep: u32, now: Timestamp) {
+        self.bucket.restore(balance.0, self.stamp(now), asleep);
     }
 
     fn stamp(&self, now: Timestamp) -> Stamp {

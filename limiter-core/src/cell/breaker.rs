@@ -3,6 +3,7 @@
 //! ```text
 //! phase        31..30 0 closed, 1 open, 2 half open | 29..16 generation | 15..12 times it opened again
 //!              11..0  closed: failures in a row
+//!              11..0  open: times it was restored
 //!              11..6  half open: probes that succeeded | 5..0 leases that are out
 //! open_until   stamp at which it may half-open, while it is open
 //! lease_until  stamp at which the leases that are out are lost, while it is half open
@@ -167,14 +168,16 @@ impl Circuit {
         }
     }
 
-    /// Opens it for `units` more, as it was when it was saved.
-    pub(crate) fn restore(&self, with: &Circuitry, reopened: u32, units: u32, now: Stamp) {
+    /// Opens it for `units` more, as it was when it was saved; only the first time for all of them.
+    pub(crate) fn restore(&self, with: &Circuitry, counts: (u32, u32), units: u32, now: Stamp) {
+        let (reopened, restored) = counts;
+        let units = units.checked_shr(restored).unwrap_or(0);
         let until = now.0.wrapping_add(units.min(with.open_most));
         self.open_until.store(until, Ordering::Relaxed);
         let phase = Phase(self.phase.load(Ordering::Relaxed));
         // Release pairs with the loads.
         self.phase
-            .store(phase.reopen_as(reopened).0, Ordering::Release);
+            .store(phase.reopen_as(reopened, restored + 1).0, Ordering::Release);
     }
 
     fn is_current(&self, lease: Lease) -> bool {

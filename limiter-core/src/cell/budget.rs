@@ -24,6 +24,7 @@
 //!                  |         |         |            | whether `filled` belongs to it
 //! update: filled   | Relaxed | Relaxed | -          | from the value seen before to one with the low bits of `fill`;
 //!                  |         |         |            | a failure means that someone completed it
+//! restore          | Relaxed | -       | -          | before the first use
 //! set_terms        | Relaxed | -       | -          | who still uses the old terms fills to the old capacity; the
 //!                  |         |         |            | next update cuts to the new one
 //! balance, terms   | Relaxed | -       | -          | a picture, stale at once
@@ -165,6 +166,15 @@ impl Bucket {
                 .filled
                 .compare_exchange(seen, at, Ordering::Relaxed, Ordering::Relaxed);
         }
+    }
+
+    /// Sets the balance that it had `asleep` units before `now`; before anything else uses it.
+    pub(crate) fn restore(&self, balance: u32, now: Stamp, asleep: u32) {
+        let terms = self.terms();
+        let filled = now.0.wrapping_sub(asleep.min(Stamp::MAX_UNITS));
+        let fill = balance.min(terms.capacity) << LOW_BITS | filled & LOW;
+        self.filled.store(filled, Ordering::Relaxed);
+        self.fill.store(fill, Ordering::Relaxed);
     }
 
     /// Changes the terms; the balance stays equally full.

@@ -226,6 +226,26 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         }
     }
 
+    /// Whether the breaker is closed, and what is to be saved of it when it is not: how often it opened
+    /// again, the units that are left, and how often it was restored.
+    pub(crate) fn saved_breaker(&self, now: Timestamp) -> (bool, u32, u32, u32) {
+        let policy = self.policy();
+        let stamp = policy.rate.coarse_stamp(now);
+        let (phase, kind, left) = self.circuit.state(&policy.breaker.circuitry, stamp);
+        let closed = kind == Kind::Closed;
+        (closed, phase.reopened(), left, phase.restored())
+    }
+
+    pub(crate) fn restore_breaker(&self, reopened: u8, restored: u8, left: u32, now: Timestamp) {
+        let policy = self.policy();
+        self.circuit.restore(
+            &policy.breaker.circuitry,
+            (reopened.into(), restored.into()),
+            left,
+            policy.rate.coarse_stamp(now),
+        );
+    }
+
     pub(crate) fn backlog(&self) -> &Backlog {
         &self.backlog
     }

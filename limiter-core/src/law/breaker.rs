@@ -216,14 +216,27 @@ impl Phase {
         Self::new(Kind::Open, self.generation() + 1, reopened, 0)
     }
 
-    /// Open as it was when it was saved.
-    pub(crate) const fn reopen_as(self, reopened: u32) -> Self {
+    /// Open as it was when it was saved, restored for the `restored`-th time.
+    pub(crate) const fn reopen_as(self, reopened: u32, restored: u32) -> Self {
         let reopened = if reopened > REOPENED_MASK {
             REOPENED_MASK
         } else {
             reopened
         };
-        Self::new(Kind::Open, self.generation() + 1, reopened, 0)
+        let restored = if restored > FAILURES_MASK {
+            FAILURES_MASK
+        } else {
+            restored
+        };
+        Self::new(Kind::Open, self.generation() + 1, reopened, restored)
+    }
+
+    /// How often it was restored since it opened, while it is open.
+    pub(crate) const fn restored(self) -> u32 {
+        match self.kind() {
+            Kind::Open => self.0 & FAILURES_MASK,
+            _ => 0,
+        }
     }
 }
 
@@ -326,7 +339,7 @@ mod tests {
                     let _ = phase.settle(phase.lease(probe), verdict, RULE);
                 }
             }
-            let _ = phase.open().reopen_as(u32::MAX);
+            let _ = phase.open().reopen_as(u32::MAX, u32::MAX);
         }
     }
 }

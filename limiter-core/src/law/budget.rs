@@ -22,8 +22,6 @@ pub(crate) enum Change {
     Withdraw(u32),
     /// A hedge takes its cost, from a budget that is more than half full.
     WithdrawHedge(u32),
-    /// By hand.
-    Set(u32),
     /// Only what time added.
     Settle,
 }
@@ -38,7 +36,6 @@ impl Change {
                 Some(left) => left,
                 None => return None,
             },
-            Self::Set(balance) => balance,
             Self::Settle => have,
         };
         Some(if after > terms.capacity {
