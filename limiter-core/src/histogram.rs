@@ -7,7 +7,7 @@ use crate::time::{TickRate, Ticks, Timestamp, units};
 /// A histogram of latencies: 92 small counters over five decades and more, 192 bytes.
 ///
 /// A quantile is at most a quarter too large, and never too small by more than the unit of 30 to 61 µs (one
-/// tick where that is longer). Old samples fade: every counter is halved after some thousand samples and
+/// tick where that is longer); what is longer than 2²⁴ units, eight minutes or more, counts as that. Old samples fade: every counter is halved after some thousand samples and
 /// after 16 to 33 s.
 ///
 /// An attempt that was cut off at a timeout is recorded as [`at_least`](LatencyHistogram::at_least) so long:

@@ -75,11 +75,11 @@ enum Refill {
 
 impl Bucket {
     const_unless_loom! {
-        /// A bucket of `balance`, filled up to stamp 0.
+        /// A bucket of `balance`, filled up to now: the first to use it completes its stamp.
         pub(crate) fn new(terms: Terms, balance: u32) -> Self {
             Self {
                 fill: AtomicU32::new(balance << LOW_BITS),
-                filled: AtomicU32::new(0),
+                filled: AtomicU32::new(1),
                 terms: AtomicU32::new(word(terms)),
                 floor: AtomicU32::new(terms.floor.0),
             }
