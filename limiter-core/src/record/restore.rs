@@ -27,7 +27,8 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             open_left: millis(left, rate),
             reopened: (!closed).then_some(reopened as u8),
             restored: restored as u8,
-            unsettled: seen.inflight > 0,
+            // A debt that this life has not paid yet is the next one's.
+            unsettled: seen.inflight > 0 || self.backlog().is(OWED),
         }
     }
 
