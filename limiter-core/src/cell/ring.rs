@@ -16,7 +16,7 @@
 //! ```text
 //! op           | success | failure | pairs with | why
 //! add          | Relaxed | Relaxed | -          | counts: atomicity is all they need
-//! turn: bucket | Relaxed | -       | place      | emptied before `turned` moves, which publishes it
+//! turn: bucket | Relaxed | -       | place      | emptied by a swap before `turned` moves, which publishes it
 //! turn: turned | Release | Relaxed | place      | who sees the move sees the buckets empty; a failure means that
 //!              |         |         |            | another turned it
 //! place        | Acquire | -       | turn       | see above
@@ -140,7 +140,7 @@ impl<const N: usize> Ring<N> {
         }
         for back in 0..place.fresh as usize {
             if let Some(bucket) = self.buckets.get(place.index.wrapping_sub(back) & (N - 1)) {
-                bucket.store(0, Ordering::Relaxed);
+                bucket.swap(0, Ordering::Relaxed);
             }
         }
         let _ = self.turned.compare_exchange(
