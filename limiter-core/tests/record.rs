@@ -187,6 +187,19 @@ fn an_attempt_on_its_way_at_the_reset_makes_the_next_first_attempt_a_withdrawal(
 }
 
 #[test]
+fn a_debt_that_a_life_did_not_pay_is_the_next_ones() {
+    let before = fresh();
+    send(&before, 0).unwrap();
+    let mut bytes = before.save(at(0)).to_bytes();
+    for _ in 0..5 {
+        // Lives that end before their first attempt.
+        let record = fresh().restore(&bytes, AWAKE, at(0)).unwrap();
+        assert!(record.unsettled());
+        bytes = record.to_bytes();
+    }
+}
+
+#[test]
 fn a_loop_of_crashes_is_held_to_the_floor() {
     let mut kept = [[0xff; Record::SIZE]; 2];
     let (mut attempts, mut time) = (0, 0);
