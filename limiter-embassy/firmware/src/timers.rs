@@ -97,6 +97,19 @@ impl Timer {
         }
     }
 
+    /// Stops it, at the beginning of its period.
+    fn halt(&self) {
+        match self.kind {
+            Kind::Nordic => {
+                self.write(0x004, 1);
+                self.write(0x00c, 1);
+            }
+            Kind::Stellaris => self.write(0x00c, 0),
+            Kind::Cmsdk => self.write(0x000, 0),
+            Kind::CmsdkDual => self.write(0x008, 0),
+        }
+    }
+
     fn acknowledge(&self) {
         match self.kind {
             Kind::Nordic => {
@@ -126,10 +139,21 @@ pub fn start(peripherals: &mut Peripherals, reloads: [u32; TIMERS]) {
     }
 }
 
-/// No more interrupts from any of them.
+/// Starts the third timer alone, above everything else: its first interrupt comes after `ticks` of its clock.
+pub fn once(ticks: u32) {
+    let [.., timer] = &BOARD;
+    // SAFETY: no critical section relies on this mask: all of them mask every interrupt.
+    unsafe { NVIC::unmask(Irq(timer.irq)) };
+    timer.start(ticks);
+}
+
+/// No more interrupts from any of them, until they are started again.
 pub fn stop() {
     for timer in &BOARD {
         NVIC::mask(Irq(timer.irq));
+        timer.halt();
+        timer.acknowledge();
+        NVIC::unpend(Irq(timer.irq));
     }
 }
 

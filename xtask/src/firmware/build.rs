@@ -23,6 +23,11 @@ pub(crate) struct Board {
     features: &'static str,
     /// How much longer the timers' periods are on a slower core, or with a faster clock of the timers.
     pub(crate) interrupt_period: u32,
+    /// Where the crash loop runs: a shift at which a tick of its timer is an instruction or less, and the
+    /// ticks before an attempt leaves that it sweeps: the end of the save, where memory is written.
+    pub(crate) crash: Option<(u32, u32)>,
+    /// Where the node runs; its time is that of the host.
+    pub(crate) has_wire: bool,
 }
 
 pub(crate) const STRICT: &str = "-D warnings";
@@ -40,6 +45,8 @@ pub(crate) const BOARDS: [Board; 4] = [
         flags: SINGLE_CORE,
         features: "",
         interrupt_period: 2,
+        crash: Some((6, 300)),
+        has_wire: false,
     },
     Board {
         name: "microbit-critical-section",
@@ -48,6 +55,8 @@ pub(crate) const BOARDS: [Board; 4] = [
         flags: STRICT,
         features: "critical-section",
         interrupt_period: 3,
+        crash: None,
+        has_wire: false,
     },
     Board {
         name: "lm3s6965evb",
@@ -56,6 +65,8 @@ pub(crate) const BOARDS: [Board; 4] = [
         flags: STRICT,
         features: "",
         interrupt_period: 1,
+        crash: Some((7, 500)),
+        has_wire: true,
     },
     Board {
         name: "mps2-an386",
@@ -64,6 +75,8 @@ pub(crate) const BOARDS: [Board; 4] = [
         flags: STRICT,
         features: "",
         interrupt_period: 2,
+        crash: None,
+        has_wire: false,
     },
 ];
 

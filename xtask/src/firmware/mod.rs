@@ -2,6 +2,7 @@
 //! expected of them.
 
 pub(crate) mod build;
+mod node;
 mod qemu;
 mod seeded;
 
@@ -41,6 +42,9 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     for board in &BOARDS {
         let binaries = compiler.binaries(project, board)?;
         every_binary(project, board, &binaries).with_context(|| board.name.to_owned())?;
+        if board.has_wire {
+            node::run(project, board, &binaries).context("node")?;
+        }
     }
     seeded::run(project, &compiler)
 }
@@ -48,6 +52,12 @@ pub(crate) fn run(project: &Project) -> Result<()> {
 fn every_binary(project: &Project, board: &Board, binaries: &Path) -> Result<()> {
     expect(project, &Run::new(board, binaries, "wrap", 6))?;
     expect(project, &Run::new(board, binaries, "cost", 10))?;
+    if let Some((shift, save)) = board.crash {
+        expect(
+            project,
+            &Run::new(board, binaries, "crashloop", shift).with(&[save]),
+        )?;
+    }
     for (shift, reloads) in SHIFTS {
         expect(project, &interrupts(board, binaries, shift, reloads))?;
     }
@@ -112,7 +122,7 @@ mod tests {
     #[test]
     fn every_binary_that_runs_has_an_expected_output() {
         let folder = Project::here().root.join("limiter-embassy/firmware");
-        for binary in ["wrap", "cost", "isr"] {
+        for binary in ["wrap", "cost", "isr", "crashloop"] {
             assert!(folder.join(format!("expected/{binary}.txt")).is_file());
             assert!(folder.join(format!("src/bin/{binary}.rs")).is_file());
         }

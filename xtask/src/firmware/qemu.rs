@@ -12,7 +12,7 @@ use super::build::Board;
 use crate::command::{probe, show};
 use crate::toolchain::install;
 
-const PROGRAM: &str = "qemu-system-arm";
+pub(crate) const PROGRAM: &str = "qemu-system-arm";
 /// The longest run takes a tenth of it.
 const PATIENCE: Duration = Duration::from_secs(180);
 
