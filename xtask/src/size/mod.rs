@@ -19,7 +19,7 @@ struct Config {
     ram: u64,
 }
 
-const CONFIGS: [Config; 2] = [
+const CONFIGS: [Config; 4] = [
     Config {
         name: "limiter-aimd",
         feature: "size-limiter",
@@ -31,6 +31,18 @@ const CONFIGS: [Config; 2] = [
         feature: "size-knee",
         flash: 3_840,
         ram: 176,
+    },
+    Config {
+        name: "dependency",
+        feature: "size-dependency",
+        flash: 4_096,
+        ram: 224,
+    },
+    Config {
+        name: "dependency-histogram",
+        feature: "size-histogram",
+        flash: 4_864,
+        ram: 416,
     },
 ];
 
