@@ -83,7 +83,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         // A closed limiter stays closed; no limit outside of the bounds is asked for.
         let _ = self
             .limiter()
-            .set_limit(record.limit.clamp(seen.min, seen.max), now);
+            .set_limit(record.limit.max(seen.min).min(seen.max), now);
         if let Some(reopened) = record.reopened {
             let length = Duration::from_millis(record.open_left.into());
             let left = rate.coarse_units(length).saturating_sub(asleep);
