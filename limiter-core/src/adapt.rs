@@ -132,7 +132,9 @@ impl<L: Law> Limiter<L> {
             successes,
             overloads: sums.overloads,
             rtt_mean: self.settings.rtt_ticks(mean(sums)),
-            rtt_min: self.settings.rtt_ticks(if successes == 0 { 0 } else { sums.rtt_min }),
+            rtt_min: self
+                .settings
+                .rtt_ticks(if successes == 0 { 0 } else { sums.rtt_min }),
             elapsed: Ticks::new(u64::from(elapsed) << (self.settings.stamp_shift & 31)),
             inflight_peak: sums.peak,
             inflight_avg_q8: average_q8(
