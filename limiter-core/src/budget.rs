@@ -3,7 +3,7 @@
 use crate::cell::budget::{Bucket, MAX_BALANCE};
 use crate::cell::sync::const_unless_loom;
 use crate::error::ConfigError;
-use crate::law::budget::{Change, Floor, TOKEN, Terms};
+use crate::law::budget::{Floor, Posting, TOKEN, Terms};
 use crate::time::{Stamp, TickRate, Ticks, Timestamp};
 use core::fmt;
 use core::time::Duration;
@@ -235,7 +235,7 @@ impl RetryBudget {
 
     /// Adds the ratio for a first attempt, and returns the balance. Retries never deposit.
     pub fn deposit(&self, now: Timestamp) -> Tokens {
-        match self.bucket.update(Change::Deposit, self.stamp(now)) {
+        match self.bucket.update(Posting::Deposit, self.stamp(now)) {
             Ok(balance) | Err(balance) => Tokens(balance),
         }
     }
@@ -246,7 +246,7 @@ impl RetryBudget {
     ///
     /// [`Exhausted`] when the balance does not cover it; nothing changes.
     pub fn withdraw(&self, cost: Tokens, now: Timestamp) -> Result<Tokens, Exhausted> {
-        self.take(Change::Withdraw(cost.0), now)
+        self.apply(Posting::Withdraw(cost.0), now)
     }
 
     /// Takes `cost` for a hedge, which needs the budget more than half full: of what a caller adds, hedges
@@ -256,11 +256,11 @@ impl RetryBudget {
     ///
     /// [`Exhausted`] when the budget is at most half full or does not cover it; nothing changes.
     pub fn withdraw_hedge(&self, cost: Tokens, now: Timestamp) -> Result<Tokens, Exhausted> {
-        self.take(Change::WithdrawHedge(cost.0), now)
+        self.apply(Posting::WithdrawHedge(cost.0), now)
     }
 
-    fn take(&self, change: Change, now: Timestamp) -> Result<Tokens, Exhausted> {
-        match self.bucket.update(change, self.stamp(now)) {
+    pub(crate) fn apply(&self, posting: Posting, now: Timestamp) -> Result<Tokens, Exhausted> {
+        match self.bucket.update(posting, self.stamp(now)) {
             Ok(left) => Ok(Tokens(left)),
             Err(have) => Err(Exhausted {
                 balance: Tokens(have),

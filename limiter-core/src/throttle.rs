@@ -1,9 +1,9 @@
 //! The client-side throttle: stress is answered by degrees, before a breaker has to answer it at once.
 
-use crate::cell::ring::{Ring, bucket_shift};
+use crate::cell::ring::{Ring, Wheel, bucket_shift};
 use crate::cell::sync::const_unless_loom;
 use crate::error::ConfigError;
-use crate::law::throttle::Rule;
+use crate::law::throttle::{Rule, refuses};
 use crate::time::{Stamp, TickRate, Timestamp};
 use core::time::Duration;
 
@@ -128,34 +128,38 @@ impl Requests {
         }
     }
 
-    fn sums(&self, settings: &ThrottleSettings, now: Stamp) -> (u32, u32) {
-        self.0
-            .within(now, settings.shift.into())
-            .fold((0, 0), |(requests, accepts), word| {
-                (requests + (word >> 16), accepts + (word & 0xffff))
-            })
+    fn wheel(&self, settings: &ThrottleSettings) -> Wheel<'_> {
+        self.0.wheel(settings.shift, TOPS)
+    }
+
+    fn share_q16(&self, settings: &ThrottleSettings, now: Stamp) -> u32 {
+        let (mut requests, mut accepts) = (0, 0);
+        self.wheel(settings).within(now, |word| {
+            requests += word >> 16;
+            accepts += word & 0xffff;
+        });
+        settings.rule.share_q16(requests, accepts)
     }
 
     pub(crate) fn refuses(&self, settings: &ThrottleSettings, now: Stamp, random: u32) -> bool {
-        let (requests, accepts) = self.sums(settings, now);
-        settings.rule.refuses(requests, accepts, random)
+        refuses(self.share_q16(settings, now), random)
     }
 
     pub(crate) fn share_per_mille(&self, settings: &ThrottleSettings, now: Stamp) -> u32 {
-        let (requests, accepts) = self.sums(settings, now);
-        (settings.rule.share_q16(requests, accepts) * 1_000) >> 16
+        (self.share_q16(settings, now) * 1_000) >> 16
     }
 
     pub(crate) fn request(&self, settings: &ThrottleSettings, now: Stamp) {
-        self.0.add(now, settings.shift.into(), REQUEST, TOPS);
+        self.wheel(settings).add(now, REQUEST);
     }
 
-    pub(crate) fn accept(&self, settings: &ThrottleSettings, now: Option<Stamp>) {
-        let shift = settings.shift.into();
-        match now {
-            Some(now) => self.0.add(now, shift, ACCEPT, TOPS),
-            None => self.0.add_late(shift, ACCEPT, TOPS),
-        }
+    pub(crate) fn accept(&self, settings: &ThrottleSettings, now: Stamp) {
+        self.wheel(settings).add(now, ACCEPT);
+    }
+
+    /// Counts an accept without a clock.
+    pub(crate) fn accept_late(&self, settings: &ThrottleSettings) {
+        self.wheel(settings).add_late(ACCEPT);
     }
 
     pub(crate) fn clear(&self) {
@@ -245,6 +249,6 @@ impl Throttle {
     /// Counts an accept: the dependency took the request, whatever came of it.
     pub fn accept(&self, now: Timestamp) {
         self.requests
-            .accept(&self.settings, Some(self.rate.coarse_stamp(now)));
+            .accept(&self.settings, self.rate.coarse_stamp(now));
     }
 }

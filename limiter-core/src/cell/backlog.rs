@@ -18,6 +18,7 @@
 //! ```
 
 use super::sync::{AtomicU32, Ordering, const_unless_loom};
+use super::word::exchange;
 
 pub(crate) const OWED: u32 = 1 << 31;
 pub(crate) const FRESH: u32 = 1 << 30;
@@ -35,11 +36,15 @@ impl Backlog {
 
     /// Takes a place, when fewer than `bound` are taken. Whoever gets one leaves it once.
     pub(crate) fn enter(&self, bound: u16) -> bool {
-        self.0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
-                (word & WAITING < u32::from(bound)).then(|| word + 1)
-            })
-            .is_ok()
+        loop {
+            let word = self.0.load(Ordering::Relaxed);
+            if word & WAITING >= u32::from(bound) {
+                return false;
+            }
+            if exchange(&self.0, word, word + 1) {
+                return true;
+            }
+        }
     }
 
     pub(crate) fn leave(&self) {

@@ -26,6 +26,7 @@
 
 use super::ring::Ring;
 use super::sync::{AtomicU32, Ordering, const_unless_loom};
+use super::word::{exchange, publish};
 use crate::law::breaker::{Entry, Kind, Lease, Phase, Rule, Verdict, open_time};
 use crate::time::Stamp;
 
@@ -129,7 +130,7 @@ impl Circuit {
         let mut trips = false;
         if verdict != Verdict::Ignored && !lease.probe && self.is_current(lease) {
             let counts = CALL + if bad { FAILURE } else { 0 } + if slow { SLOW } else { 0 };
-            self.ring.add(now, with.shift.into(), counts, TOPS);
+            self.ring.wheel(with.shift, TOPS).add(now, counts);
             trips = (bad || slow) && self.trips(with, now);
         }
         loop {
@@ -186,26 +187,18 @@ impl Circuit {
 
     fn trips(&self, with: &Circuitry, now: Stamp) -> bool {
         let (mut total, mut failed, mut slow) = (0, 0, 0);
-        for word in self.ring.within(now, with.shift.into()) {
+        self.ring.wheel(with.shift, TOPS).within(now, |word| {
             total += word >> 21;
             failed += word >> 10 & 0x7ff;
             slow += word & 0x3ff;
-        }
+        });
         with.rule.trips(total, failed, slow)
     }
 
     fn swap(&self, from: Phase, to: Phase) -> bool {
         // Release publishes the stamps that were stored before.
-        self.phase
-            .compare_exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed)
-            .is_ok()
+        publish(&self.phase, from.0, to.0)
     }
-}
-
-fn exchange(stamp: &AtomicU32, from: u32, to: u32) -> bool {
-    stamp
-        .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
-        .is_ok()
 }
 
 /// Units from `now` to `until`, 0 when it has passed. More than `most` cannot be left: then it has passed

@@ -34,7 +34,8 @@
 //! brought back the same balance, may add the time twice: at most to the capacity, like a longer pause.
 
 use super::sync::{AtomicU32, Ordering, const_unless_loom};
-use crate::law::budget::{Change, Floor, Terms, rescale};
+use super::word::{exchange, update};
+use crate::law::budget::{Posting, Floor, Terms, rescale};
 use crate::time::Stamp;
 
 const LOW_BITS: u32 = 12;
@@ -113,7 +114,7 @@ impl Bucket {
 
     /// Changes the balance at `now`, or leaves everything as it is when the balance does not allow it.
     /// Returns the balance that is left, or the one that was too small.
-    pub(crate) fn update(&self, change: Change, now: Stamp) -> Result<u32, u32> {
+    pub(crate) fn update(&self, posting: Posting, now: Stamp) -> Result<u32, u32> {
         loop {
             let fill = self.fill.load(Ordering::Relaxed);
             let filled = self.filled.load(Ordering::Relaxed);
@@ -126,7 +127,7 @@ impl Bucket {
                 Refill::SetBack(at) => (balance, at, true),
                 Refill::Gain(gain, at) => {
                     let have = balance.saturating_add(gain).min(terms.capacity);
-                    let left = change.apply(have, terms).ok_or(have)?;
+                    let left = posting.apply(have, terms).ok_or(have)?;
                     // Full, or nothing came in and nothing goes.
                     if left == have && have == balance {
                         return Ok(left);
@@ -135,11 +136,7 @@ impl Bucket {
                 }
             };
             let next = left << LOW_BITS | at.0 & LOW;
-            if self
-                .fill
-                .compare_exchange_weak(fill, next, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
-            {
+            if exchange(&self.fill, fill, next) {
                 self.follow(filled, at.0);
                 if !again {
                     return Ok(left);
@@ -162,9 +159,7 @@ impl Bucket {
     fn follow(&self, seen: u32, at: u32) {
         if seen != at {
             // A failure means that someone was faster, with the same low bits.
-            let _ = self
-                .filled
-                .compare_exchange(seen, at, Ordering::Relaxed, Ordering::Relaxed);
+            exchange(&self.filled, seen, at);
         }
     }
 
@@ -180,16 +175,14 @@ impl Bucket {
     /// Changes the terms; the balance stays equally full.
     pub(crate) fn set_terms(&self, terms: Terms, now: Stamp) {
         // What came in so far came in under the old terms.
-        let _ = self.update(Change::Settle, now);
+        let _ = self.update(Posting::Settle, now);
         let before = self.terms().capacity;
         self.terms.store(word(terms), Ordering::Relaxed);
         self.floor.store(terms.floor.0, Ordering::Relaxed);
-        let _ = self
-            .fill
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |fill| {
-                let balance = rescale(fill >> LOW_BITS, before, terms.capacity);
-                Some(balance << LOW_BITS | fill & LOW)
-            });
+        update(&self.fill, |fill| {
+            let balance = rescale(fill >> LOW_BITS, before, terms.capacity);
+            balance << LOW_BITS | fill & LOW
+        });
     }
 }
 

@@ -18,6 +18,7 @@
 //! ```
 
 use super::sync::{AtomicU32, Ordering, const_unless_loom};
+use super::word::{exchange, update};
 use crate::law::histogram::{BUCKETS, index, upper};
 use crate::law::math::per_mille;
 use crate::time::Stamp;
@@ -112,19 +113,5 @@ impl Histogram {
             below >= rank
         });
         Some(upper(bucket.unwrap_or(BUCKETS - 1)))
-    }
-}
-
-fn exchange(word: &AtomicU32, from: u32, to: u32) -> bool {
-    word.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
-        .is_ok()
-}
-
-fn update(word: &AtomicU32, change: impl Fn(u32) -> u32) {
-    let mut seen = word.load(Ordering::Relaxed);
-    while let Err(current) =
-        word.compare_exchange_weak(seen, change(seen), Ordering::Relaxed, Ordering::Relaxed)
-    {
-        seen = current;
     }
 }

@@ -13,3 +13,4 @@ pub(crate) mod state;
 pub(crate) mod sync;
 pub(crate) mod tickets;
 pub(crate) mod window;
+pub(crate) mod word;

@@ -24,6 +24,7 @@
 //! ```
 
 use super::sync::{AtomicU32, Ordering, const_unless_loom};
+use super::word::{publish, update};
 use crate::time::Stamp;
 
 /// `N` words of counts over a window.
@@ -31,17 +32,6 @@ use crate::time::Stamp;
 pub(crate) struct Ring<const N: usize> {
     turned: AtomicU32,
     buckets: [AtomicU32; N],
-}
-
-/// Where a stamp lies in the ring.
-#[derive(Clone, Copy)]
-struct Place {
-    index: usize,
-    /// How many buckets, this one among them, belong to the time since the ring turned.
-    fresh: u32,
-    /// What `turned` was, and what it becomes.
-    turned: Stamp,
-    stamp: Stamp,
 }
 
 impl<const N: usize> Ring<N> {
@@ -58,50 +48,14 @@ impl<const N: usize> Ring<N> {
         }
     }
 
-    /// Adds `counts` to the bucket of `now`; `tops` are the top bits of the fields.
-    pub(crate) fn add(&self, now: Stamp, shift: u32, counts: u32, tops: u32) {
-        let place = self.place(now, shift);
-        if place.fresh > 0 {
-            self.turn(place);
+    /// The ring in buckets of `1 << shift` units, whose fields have these top bits.
+    pub(crate) const fn wheel(&self, shift: u8, tops: u32) -> Wheel<'_> {
+        Wheel {
+            turned: &self.turned,
+            buckets: &self.buckets,
+            shift: shift as u32,
+            tops,
         }
-        self.add_at(place.index, counts, tops);
-    }
-
-    /// Adds `counts` to the bucket that the ring turned to last: for those who have no clock.
-    pub(crate) fn add_late(&self, shift: u32, counts: u32, tops: u32) {
-        let turned = Stamp(self.turned.load(Ordering::Relaxed));
-        self.add_at(index::<N>(turned, shift), counts, tops);
-    }
-
-    fn add_at(&self, index: usize, counts: u32, tops: u32) {
-        let Some(bucket) = self.buckets.get(index) else {
-            return;
-        };
-        let mut word = bucket.load(Ordering::Relaxed);
-        loop {
-            // The top bits are clear on both sides, so no field carries into the next.
-            let mut after = word.wrapping_add(counts);
-            if after & tops != 0 {
-                after = (after >> 1) & !tops;
-            }
-            match bucket.compare_exchange_weak(word, after, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(current) => word = current,
-            }
-        }
-    }
-
-    /// The words that are within the window at `now`. Stores nothing.
-    pub(crate) fn within(&self, now: Stamp, shift: u32) -> impl Iterator<Item = u32> + '_ {
-        let place = self.place(now, shift);
-        self.buckets
-            .iter()
-            .enumerate()
-            .filter_map(move |(index, bucket)| {
-                // How many buckets back, counted from that of `now`.
-                let back = place.index.wrapping_sub(index) & (N - 1);
-                (back >= place.fresh as usize).then(|| bucket.load(Ordering::Relaxed))
-            })
     }
 
     /// Forgets everything.
@@ -110,50 +64,108 @@ impl<const N: usize> Ring<N> {
             bucket.store(0, Ordering::Relaxed);
         }
     }
+}
 
-    fn place(&self, now: Stamp, shift: u32) -> Place {
+/// A ring of any size: one code for all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wheel<'a> {
+    turned: &'a AtomicU32,
+    buckets: &'a [AtomicU32],
+    shift: u32,
+    tops: u32,
+}
+
+/// Where a stamp lies in the ring.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The bucket's number; the low bits are its index.
+    bucket: u32,
+    /// How many buckets, this one among them, belong to the time since the ring turned.
+    fresh: u32,
+    /// What `turned` was.
+    turned: u32,
+}
+
+impl Wheel<'_> {
+    /// Adds `counts` to the bucket of `now`.
+    pub(crate) fn add(self, now: Stamp, counts: u32) {
+        let place = self.place(now);
+        if place.fresh > 0 {
+            self.turn(place, now);
+        }
+        self.add_at(place.bucket, counts);
+    }
+
+    /// Adds `counts` to the bucket that the ring turned to last: for those who have no clock.
+    pub(crate) fn add_late(self, counts: u32) {
+        self.add_at(self.turned.load(Ordering::Relaxed) >> self.shift, counts);
+    }
+
+    fn add_at(self, number: u32, counts: u32) {
+        if let Some(bucket) = self.bucket(number) {
+            update(bucket, |word| {
+                // The top bits are clear on both sides, so no field carries into the next.
+                let after = word.wrapping_add(counts);
+                if after & self.tops != 0 {
+                    (after >> 1) & !self.tops
+                } else {
+                    after
+                }
+            });
+        }
+    }
+
+    /// Calls `with` for each word that is within the window at `now`. Stores nothing.
+    pub(crate) fn within(self, now: Stamp, mut with: impl FnMut(u32)) {
+        let Place { bucket, fresh, .. } = self.place(now);
+        for back in fresh..self.size() {
+            if let Some(bucket) = self.bucket(bucket.wrapping_sub(back)) {
+                with(bucket.load(Ordering::Relaxed));
+            }
+        }
+    }
+
+    fn size(self) -> u32 {
+        self.buckets.len() as u32
+    }
+
+    fn bucket(&self, number: u32) -> Option<&AtomicU32> {
+        self.buckets.get((number & (self.size() - 1)) as usize)
+    }
+
+    fn place(self, now: Stamp) -> Place {
         // Acquire pairs with `turn`.
         let turned = Stamp(self.turned.load(Ordering::Acquire));
+        let (bucket, before) = (now.0 >> self.shift, turned.0 >> self.shift);
         let fresh = match now.since(turned) {
             // Bucket numbers wrap where stamps do.
-            Some(_) => ((now.0 >> shift).wrapping_sub(turned.0 >> shift) & (u32::MAX >> shift))
-                .min(N as u32),
+            Some(_) => bucket.wrapping_sub(before) & (u32::MAX >> self.shift),
             // A thread that was stopped since it read its clock counts where the others are; further
             // behind than the window the clock was set back, and the ring starts anew.
-            None if turned.0.wrapping_sub(now.0) >> shift <= N as u32 => 0,
-            None => N as u32,
+            None if turned.0.wrapping_sub(now.0) >> self.shift <= self.size() => 0,
+            None => u32::MAX,
         };
-        let stamp = if fresh == 0 { turned } else { now };
         Place {
-            index: index::<N>(stamp, shift),
-            fresh,
-            turned,
-            stamp,
+            bucket: if fresh == 0 { before } else { bucket },
+            fresh: fresh.min(self.size()),
+            turned: turned.0,
         }
     }
 
     #[cold]
-    fn turn(&self, place: Place) {
+    fn turn(self, place: Place, now: Stamp) {
         // Else another has turned it since, and its counts would go.
-        if self.turned.load(Ordering::Relaxed) != place.turned.0 {
+        if self.turned.load(Ordering::Relaxed) != place.turned {
             return;
         }
-        for back in 0..place.fresh as usize {
-            if let Some(bucket) = self.buckets.get(place.index.wrapping_sub(back) & (N - 1)) {
+        for back in 0..place.fresh {
+            if let Some(bucket) = self.bucket(place.bucket.wrapping_sub(back)) {
                 bucket.swap(0, Ordering::Relaxed);
             }
         }
-        let _ = self.turned.compare_exchange(
-            place.turned.0,
-            place.stamp.0,
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
+        // Release publishes that they are empty.
+        publish(self.turned, place.turned, now.0);
     }
-}
-
-fn index<const N: usize>(stamp: Stamp, shift: u32) -> usize {
-    (stamp.0 >> shift) as usize & (N - 1)
 }
 
 /// The length of a bucket of `N` in `window` units, as a shift: to the nearest power of two.

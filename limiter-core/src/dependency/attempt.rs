@@ -9,6 +9,7 @@ use crate::cell::breaker::Flip;
 use crate::histogram::Latencies;
 use crate::law::Law;
 use crate::law::breaker::{Kind, Lease};
+use crate::law::budget::Posting;
 use crate::outcome::Outcome;
 use crate::permit::Slot;
 use crate::settle::{Change, Settled};
@@ -117,21 +118,16 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
     }
 
     fn charge(&self, who: Who, now: Timestamp) -> Result<(), Exhausted> {
-        let owes = || self.backlog.is(OWED);
-        match who {
-            Who::First if owes() => {
-                self.budget.withdraw(self.policy().retry_cost, now)?;
-                self.backlog.take(OWED);
-            }
-            Who::First => {
-                self.budget.deposit(now);
-            }
-            Who::Retry(cost) => {
-                self.budget.withdraw(cost, now)?;
-            }
-            Who::Hedge(cost) => {
-                self.budget.withdraw_hedge(cost, now)?;
-            }
+        let owes = who == Who::First && self.backlog.is(OWED);
+        let posting = match who {
+            Who::First if owes => Posting::Withdraw(self.policy().retry_cost.get()),
+            Who::First => Posting::Deposit,
+            Who::Retry(cost) => Posting::Withdraw(cost.get()),
+            Who::Hedge(cost) => Posting::WithdrawHedge(cost.get()),
+        };
+        self.budget.apply(posting, now)?;
+        if owes {
+            self.backlog.take(OWED);
         }
         Ok(())
     }
@@ -186,7 +182,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             .as_ref()
             .filter(|_| outcome != Outcome::Overload)
         {
-            self.requests.accept(throttle, Some(stamp));
+            self.requests.accept(throttle, stamp);
         }
         match ending.how {
             How::Success => self.latencies.add(age, false, now, policy.rate),
@@ -209,7 +205,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         self.circuit
             .give_back(&policy.breaker.circuitry, admitted.lease);
         if let Some(throttle) = &policy.throttle {
-            self.requests.accept(throttle, None);
+            self.requests.accept_late(throttle);
         }
         self.limiter.release(admitted.slot)
     }

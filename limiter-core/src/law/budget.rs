@@ -15,7 +15,7 @@ pub(crate) struct Terms {
 
 /// What is done to a balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum Posting {
     /// A first attempt adds the ratio.
     Deposit,
     /// A retry takes its cost.
@@ -26,7 +26,7 @@ pub(crate) enum Change {
     Settle,
 }
 
-impl Change {
+impl Posting {
     /// The balance afterwards, never above the capacity; `None` when `have` does not allow it.
     pub(crate) const fn apply(self, have: u32, terms: Terms) -> Option<u32> {
         let after = match self {

@@ -44,11 +44,11 @@ impl Rule {
             share
         }
     }
+}
 
-    /// Whether to refuse, by a random word.
-    pub(crate) const fn refuses(self, requests: u32, accepts: u32, random: u32) -> bool {
-        random >> 16 < self.share_q16(requests, accepts)
-    }
+/// Whether a random word is within the share.
+pub(crate) const fn refuses(share_q16: u32, random: u32) -> bool {
+    random >> 16 < share_q16
 }
 
 #[cfg(test)]
@@ -89,10 +89,10 @@ mod tests {
     fn few_requests_are_protected_and_a_tenth_always_passes() {
         assert_eq!(RULE.share_q16(4, 0), 0);
         assert!(RULE.share_q16(5, 0) > 0);
-        assert!(!RULE.refuses(u32::MAX, 0, 0xe667_0000));
-        assert!(RULE.refuses(1_000, 0, 0xe000_0000));
+        assert!(!refuses(RULE.share_q16(u32::MAX, 0), 0xe667_0000));
+        assert!(refuses(RULE.share_q16(1_000, 0), 0xe000_0000));
         assert!(
-            !RULE.refuses(1_000, 500, 0),
+            !refuses(RULE.share_q16(1_000, 500), 0),
             "two requests for one accept are normal"
         );
     }

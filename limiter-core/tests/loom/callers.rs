@@ -8,18 +8,21 @@ use crate::time::Stamp;
 use loom::sync::Arc;
 use loom::thread;
 
-const SHIFT: u32 = 4;
+const SHIFT: u8 = 4;
 const TOPS: u32 = 1 << 31;
 
 /// A ring of two buckets of 16 units, with five counts in the one that is to be used again at 32.
 fn used() -> Arc<Ring<2>> {
     let ring = Ring::new();
-    ring.add(Stamp(1), SHIFT, 5, TOPS);
+    ring.wheel(SHIFT, TOPS).add(Stamp(1), 5);
     Arc::new(ring)
 }
 
 fn sum(ring: &Ring<2>, now: u32) -> u32 {
-    ring.within(Stamp(now), SHIFT).sum()
+    let mut sum = 0;
+    ring.wheel(SHIFT, TOPS)
+        .within(Stamp(now), |word| sum += word);
+    sum
 }
 
 #[test]
@@ -27,7 +30,7 @@ fn a_ring_that_turns_counts_nothing_old_and_loses_at_most_one_of_two() {
     explore("cell-ring", || {
         let ring = used();
         let come = |ring: &Ring<2>| {
-            ring.add(Stamp(32), SHIFT, 1, TOPS);
+            ring.wheel(SHIFT, TOPS).add(Stamp(32), 1);
             let seen = sum(ring, 32);
             assert!(seen <= 2, "{seen} with old counts");
         };
@@ -48,9 +51,9 @@ fn two_that_add_to_one_bucket_are_both_counted() {
         let ring = used();
         let thread = {
             let ring = Arc::clone(&ring);
-            thread::spawn(move || ring.add(Stamp(2), SHIFT, 1, TOPS))
+            thread::spawn(move || ring.wheel(SHIFT, TOPS).add(Stamp(2), 1))
         };
-        ring.add(Stamp(3), SHIFT, 1, TOPS);
+        ring.wheel(SHIFT, TOPS).add(Stamp(3), 1);
         thread.join().unwrap();
         assert_eq!(sum(&ring, 3), 7);
     });
