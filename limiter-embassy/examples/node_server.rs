@@ -36,7 +36,7 @@ const PHASES: [(Phase, u64); 5] = [
     (Phase::Refusing, 6),
     (Phase::Silent, 6),
     (Phase::Gone, 4),
-    (Phase::Back, 11),
+    (Phase::Back, 16),
 ];
 
 /// What the node was told of its budget: `firmware/src/bin/node.rs`.

@@ -32,5 +32,8 @@ fn main() {
         .expect("a writable folder");
     println!("cargo:rustc-link-search={}", out.display());
     println!("cargo:rustc-link-arg-bins=-Tlink.x");
+    if env::var_os("CARGO_FEATURE_DEFMT").is_some() {
+        println!("cargo:rustc-link-arg-bins=-Tdefmt.x");
+    }
     println!("cargo:rustc-cfg=board=\"{board}\"");
 }

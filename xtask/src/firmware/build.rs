@@ -104,6 +104,21 @@ impl Compiler {
         self.build(project, board.flags, board.target, &features)
     }
 
+    /// Builds the binary that writes through defmt.
+    ///
+    /// # Errors
+    ///
+    /// A build that fails.
+    pub(crate) fn lines(&self, project: &Project, board: &Board) -> Result<PathBuf> {
+        let args = ["--bin", "lines", "--features", "defmt"];
+        let mut command = self.command(project, board.flags, board.target, &args);
+        // Without it only errors are written.
+        run(command.env("DEFMT_LOG", "info"))?;
+        Ok(folder(project, board.flags)
+            .join(board.target)
+            .join("release"))
+    }
+
     /// Builds with these flags and arguments, and returns the folder that has the binaries.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //! expected of them.
 
 pub(crate) mod build;
+mod frames;
 mod node;
 mod qemu;
 mod seeded;
@@ -46,6 +47,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
             node::run(project, board, &binaries).context("node")?;
         }
     }
+    frames::run(project, &compiler)?;
     seeded::run(project, &compiler)
 }
 
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn every_binary_that_runs_has_an_expected_output() {
         let folder = Project::here().root.join("limiter-embassy/firmware");
-        for binary in ["wrap", "cost", "isr", "crashloop"] {
+        for binary in ["wrap", "cost", "isr", "crashloop", "lines"] {
             assert!(folder.join(format!("expected/{binary}.txt")).is_file());
             assert!(folder.join(format!("src/bin/{binary}.rs")).is_file());
         }

@@ -67,6 +67,11 @@ impl Run {
         self
     }
 
+    /// What it wrote.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.folder.join(format!("{}.log", self.binary))
+    }
+
     fn command(&self) -> Command {
         let mut semihosting = format!("enable=on,target=native,arg={}", self.binary);
         for number in &self.numbers {
@@ -92,7 +97,7 @@ impl Run {
     pub(crate) fn execute(&self) -> Result<End> {
         let mut command = self.command();
         println!("$ {}", show(&command));
-        let log = self.folder.join(format!("{}.log", self.binary));
+        let log = self.log();
         let out = File::create(&log)?;
         let mut child = command
             .stdin(Stdio::null())

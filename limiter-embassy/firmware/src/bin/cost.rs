@@ -18,7 +18,10 @@ use embassy_sync::blocking_mutex::raw::RawMutex;
 use embassy_time::Instant;
 use firmware::{clock, host};
 use limiter_core::law::{Aimd, Knee};
-use limiter_core::{Config, Limiter, Outcome, Permit, TickRate, Timestamp};
+use limiter_core::{
+    CallOptions, Config, Dependency, DependencyConfig, Ending, Limiter, Outcome, Permit, Policy,
+    Step, TickRate, Timestamp, Tokens,
+};
 
 /// Ticks of SysTick in a thousand instructions.
 const TICKS_PER_1000: u64 = 1_024 * clock::CORE_HZ as u64 / 1_000_000;
@@ -53,13 +56,16 @@ struct Bounds {
     take: Bound,
     leave: Bound,
     clock: Bound,
+    withdraw: Bound,
+    call: Bound,
+    save: Bound,
 }
 
 /// Without compare-and-swap, and atomics through critical sections.
 #[cfg(board = "microbit")]
 const BOUNDS: Bounds = Bounds {
-    pair: bound(140, 310),
-    overload: bound(75, 250),
+    pair: bound(140, 325),
+    overload: bound(75, 285),
     refusal: bound(50, 65),
     aimd: untargeted(1_100),
     knee: untargeted(10_000),
@@ -69,12 +75,15 @@ const BOUNDS: Bounds = Bounds {
     take: bound(40, 40),
     leave: bound(40, 50),
     clock: untargeted(20),
+    withdraw: bound(50, 420),
+    call: bound(380, 3_400),
+    save: untargeted(2_900),
 };
 
 #[cfg(not(board = "microbit"))]
 const BOUNDS: Bounds = Bounds {
-    pair: bound(80, 185),
-    overload: bound(40, 175),
+    pair: bound(80, 215),
+    overload: bound(40, 205),
     refusal: bound(20, 35),
     aimd: untargeted(600),
     knee: untargeted(4_000),
@@ -84,10 +93,16 @@ const BOUNDS: Bounds = Bounds {
     take: bound(40, 40),
     leave: bound(40, 40),
     clock: untargeted(20),
+    withdraw: bound(40, 165),
+    call: bound(200, 1_700),
+    save: untargeted(1_800),
 };
 
 static LIMITER: Limiter<Aimd> = Limiter::new(Config::new(Aimd::new(), TickRate::MILLIS));
 static FULL: Limiter<Aimd> = Limiter::new(Config::new(Aimd::new(), TickRate::MILLIS).initial(1));
+static POLICY: Policy = Policy::new(DependencyConfig::new(TickRate::MILLIS));
+static DEPENDENCY: Dependency<Aimd, (), &'static Policy> =
+    Dependency::sharing(Config::new(Aimd::new(), TickRate::MILLIS), &POLICY);
 static KNEE: Limiter<Knee> = Limiter::new(Config::new(Knee::new(), TickRate::MILLIS));
 
 fn ticks() -> u32 {
@@ -207,6 +222,43 @@ fn windows(table: &mut Table) {
     table.row("the same, Knee, the worst of 600", most, &BOUNDS.knee);
 }
 
+fn dependency(table: &mut Table) {
+    let dependency = black_box(&DEPENDENCY);
+    let budget = dependency.budget();
+    let now = at(1_000);
+    budget.deposit(now);
+    let counted = count(|| {
+        black_box(budget.withdraw(Tokens::milli(1), now).is_ok());
+    });
+    table.row("withdraw from the budget", counted, &BOUNDS.withdraw);
+
+    let mut call = dependency.call(now, CallOptions::new());
+    let mut first = None;
+    let start = count(|| first = Some(call.step(now, 7)));
+    host::check(
+        matches!(first, Some(Step::Attempt(_))),
+        "the first attempt was refused",
+    );
+    let later = at(1_020);
+    let end = count(|| call.finish(1, Ending::overload(), later, 7));
+    let wait = count(|| {
+        black_box(&call.step(later, 7));
+    });
+    let worst = start.max(end).max(wait);
+    table.row("step of a call, the worst of three", worst, &BOUNDS.call);
+    host::hprintln!(
+        "note:              first attempt {}, its end {}, the wait {}",
+        start,
+        end,
+        wait
+    );
+    let later = at(1_030);
+    let counted = count(|| {
+        black_box(&dependency.save(later).to_bytes());
+    });
+    table.row("save, checksum included", counted, &BOUNDS.save);
+}
+
 /// Counts the instructions under the lock, and how often it is taken.
 struct Counting;
 
@@ -322,6 +374,7 @@ fn main() -> ! {
     let mut table = Table { exceeded: false };
     core_operations(&mut table);
     windows(&mut table);
+    dependency(&mut table);
     line_of_waiters(&mut table);
     let counted = count(|| {
         black_box(Instant::now());
