@@ -20,6 +20,10 @@
 //! | --- | --- |
 //! | limit concurrency | [`Limiter`], [`Config`], [`Permit`] |
 //! | choose or write a law | [`law`] |
+//! | call a dependency without making its bad day worse | [`Dependency`], [`Call`], [`DependencyConfig`] |
+//! | do that in parts | [`RetryBudget`], [`Breaker`], [`Throttle`], [`Backoff`], [`LatencyHistogram`] |
+//! | do something else instead | [`Ladder`] |
+//! | keep what was learned over a restart | [`Dependency::save`], [`Journal`] |
 //! | use it from interrupts or C-style code | [`Tickets`] |
 //! | look at it | [`Snapshot`], [`law::Reason`] |
 //! | test code that uses it | [`ManualClock`] |

@@ -79,7 +79,7 @@ impl Floor {
             let mantissa = if down < 32 { mantissa >> down } else { 0 };
             Self(mantissa << EXPONENT_BITS)
         } else if exponent > 26 {
-            Self(u32::MAX & !EXPONENT_MASK | 26)
+            Self(!EXPONENT_MASK | 26)
         } else {
             Self(mantissa << EXPONENT_BITS | exponent as u32)
         }

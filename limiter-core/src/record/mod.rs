@@ -35,8 +35,12 @@ impl Record {
     /// The bytes to keep, with a version and a checksum.
     pub fn to_bytes(&self) -> [u8; SIZE] {
         let mut bytes = [0; SIZE];
-        let flags =
-            u8::from(self.unsettled) * UNSETTLED | u8::from(self.reopened.is_some()) * NOT_CLOSED;
+        let flags = if self.unsettled { UNSETTLED } else { 0 }
+            | if self.reopened.is_some() {
+                NOT_CLOSED
+            } else {
+                0
+            };
         // Counts of four bits each.
         let counts = self.reopened.unwrap_or(0) & 0xf | self.restored.min(0xf) << 4;
         let head = u32::from_le_bytes([MAGIC, VERSION, flags, counts]);
