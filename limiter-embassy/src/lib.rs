@@ -71,3 +71,8 @@ pub use limiter_core::{
 pub use permit::Permit;
 pub use retained::Retained;
 pub use wait::{Acquire, AcquireTimeout};
+
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -5,7 +5,7 @@ mod elf;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::firmware::build::{Compiler, M0, M3, SINGLE_CORE, STRICT};
 use crate::project::Project;
@@ -96,7 +96,7 @@ struct Row {
 ///
 /// A build that fails, a forbidden symbol, or a gate that does not find those put in on purpose.
 pub(crate) fn run(project: &Project) -> Result<()> {
-    measure(project).map(|_| ())
+    measure(project)?.1
 }
 
 /// Prints the table and writes it to a file.
@@ -105,15 +105,17 @@ pub(crate) fn run(project: &Project) -> Result<()> {
 ///
 /// As [`run`], or a file that cannot be written.
 pub(crate) fn write(project: &Project, path: &Path) -> Result<()> {
-    let rows = measure(project)?;
+    let (rows, gate) = measure(project)?;
     let rows: Vec<_> = rows.iter().map(Row::json).collect();
     let text = serde_json::to_string_pretty(&rows)?;
-    fs::write(path, text + "\n").with_context(|| path.display().to_string())
+    fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
+    gate
 }
 
-fn measure(project: &Project) -> Result<Vec<Row>> {
+/// The table, printed, and what the gate on symbols says.
+fn measure(project: &Project) -> Result<(Vec<Row>, Result<()>)> {
     let compiler = Compiler::find()?;
-    let mut rows = Vec::new();
+    let (mut rows, mut found) = (Vec::new(), Vec::new());
     for platform in &PLATFORMS {
         let image = |feature: &str| {
             let features = [feature, platform.feature].join(" ");
@@ -126,12 +128,8 @@ fn measure(project: &Project) -> Result<Vec<Row>> {
             let whole = image(config.feature)?;
             let bad = elf::forbidden(&whole, &base);
             if !bad.is_empty() {
-                bail!(
-                    "{} on {} brings in: {}",
-                    config.name,
-                    platform.target,
-                    bad.join(", ")
-                );
+                let bad = bad.join(", ");
+                found.push(format!("{} on {}: {bad}", config.name, platform.target));
             }
             rows.push(Row {
                 target: platform.target,
@@ -146,7 +144,15 @@ fn measure(project: &Project) -> Result<Vec<Row>> {
         bites(&image("size-seeded")?, &base, platform.target)?;
     }
     print(&rows);
-    Ok(rows)
+    let gate = if found.is_empty() {
+        Ok(())
+    } else {
+        Err(anyhow!(
+            "symbols that must not be there\n{}",
+            found.join("\n")
+        ))
+    };
+    Ok((rows, gate))
 }
 
 /// Checks that the gate finds each kind of symbol that was put in on purpose.
