@@ -45,12 +45,11 @@ const RATIO: f64 = 0.1;
 const FLOOR_PER_SECOND: f64 = 0.25;
 /// The shortest back-off, in milliseconds of the node.
 const BACKOFF: u32 = 300;
-/// Readings a second in full mode.
-const RATE: f64 = 5.0;
+/// Milliseconds of the node between two readings, when all is well.
+const PERIOD: u32 = 200;
 
-/// A frame, when it came and in which phase.
+/// A frame, and in which phase it came.
 struct Arrival {
-    at: f64,
     phase: Phase,
     frame: Frame,
 }
@@ -127,9 +126,8 @@ fn serve() -> Result<Vec<Arrival>, Box<dyn Error>> {
             if frame.kind != READING {
                 continue;
             }
-            let start = start.get_or_insert_with(Instant::now);
-            let at = start.elapsed().as_secs_f64();
-            arrivals.push(Arrival { at, phase, frame });
+            start.get_or_insert_with(Instant::now);
+            arrivals.push(Arrival { phase, frame });
             if phase != Phase::Silent {
                 let kind = match limiter.try_acquire() {
                     Ok(permit) => {
@@ -182,39 +180,58 @@ fn faults(arrivals: &[Arrival]) -> Vec<String> {
             faults.push(what);
         }
     };
-    let count =
-        |wanted: &dyn Fn(&Arrival) -> bool| arrivals.iter().filter(|a| wanted(a)).count() as f64;
-    let length = |wanted: Phase| {
-        let phases = PHASES.iter().filter(|(phase, _)| *phase == wanted);
-        phases.map(|(_, seconds)| *seconds).sum::<u64>() as f64
-    };
-
-    let served = count(&|a| a.phase == Phase::Serving);
-    let full = RATE * length(Phase::Serving);
-    println!("note: {served} readings while it served, {full} at most");
-    check(
-        (full * 0.7..=full + 2.0).contains(&served),
-        format!("{served} readings while it served"),
-    );
-
-    for phase in [Phase::Refusing, Phase::Silent] {
-        let frames = count(&|a| a.phase == phase);
-        let rate = frames / length(phase);
-        println!("note: {phase:?}: {frames} frames, {rate:.1} a second");
+    // By the node's own clock: an emulator on a busy machine is slow, and so are all its clocks.
+    for (phase, what) in [
+        (Phase::Serving, "while it served"),
+        (Phase::Back, "in the end"),
+    ] {
+        let stamps: Vec<_> = arrivals
+            .iter()
+            .filter(|a| a.phase == phase)
+            .map(|a| a.frame.stamp)
+            .collect();
+        let last = &stamps[stamps.len().saturating_sub(10)..];
+        let gap = match last {
+            [first, .., end] => end.wrapping_sub(*first) / (last.len() as u32 - 1),
+            _ => u32::MAX,
+        };
+        println!("note: a reading each {gap} ms {what}");
         check(
-            frames >= 1.0 && rate <= RATE / 2.0,
-            format!("{rate:.1} frames a second while it was {phase:?}"),
+            last.len() == 10 && (PERIOD - 20..=PERIOD + 60).contains(&gap),
+            format!("{} readings, one each {gap} ms {what}", stamps.len()),
         );
     }
 
-    let (first, more) = (
-        count(&|a| a.frame.attempt == 1),
-        count(&|a| a.frame.attempt > 1),
-    );
-    let end = arrivals.last().map_or(0.0, |a| a.at);
-    let budget = CAPACITY + RATIO * first + FLOOR_PER_SECOND * end;
+    for phase in [Phase::Refusing, Phase::Silent] {
+        let stamps = |wanted: Phase| {
+            let of_phase = arrivals.iter().filter(move |a| a.phase == wanted);
+            of_phase.map(|a| a.frame.stamp)
+        };
+        let frames = stamps(phase).count() as u32;
+        let before = match phase {
+            Phase::Refusing => stamps(Phase::Serving).next_back(),
+            _ => stamps(Phase::Refusing).next_back(),
+        };
+        let gap = match (before, stamps(phase).next_back()) {
+            (Some(before), Some(last)) => last.wrapping_sub(before) / frames,
+            _ => 0,
+        };
+        println!("note: {phase:?}: {frames} frames, one each {gap} ms");
+        check(
+            gap >= 2 * PERIOD,
+            format!("{frames} frames, one each {gap} ms, while it was {phase:?}"),
+        );
+    }
+
+    let first = arrivals.iter().filter(|a| a.frame.attempt == 1).count() as f64;
+    let more = arrivals.iter().filter(|a| a.frame.attempt > 1).count() as f64;
+    let seconds = match arrivals {
+        [start, .., end] => f64::from(end.frame.stamp.wrapping_sub(start.frame.stamp)) / 1_000.0,
+        _ => 0.0,
+    };
+    let budget = CAPACITY + RATIO * first + FLOOR_PER_SECOND * seconds;
     println!(
-        "note: {more} retries after {first} first attempts in {end:.1} s, the budget is {budget:.1}"
+        "note: {more} retries after {first} first attempts in {seconds:.1} s, the budget is {budget:.1}"
     );
     check(more >= 2.0, "it never tried again".to_owned());
     check(
@@ -234,12 +251,5 @@ fn faults(arrivals: &[Arrival]) -> Vec<String> {
         );
     }
 
-    let all: u64 = PHASES.iter().map(|(_, seconds)| seconds).sum();
-    let recovered = count(&|a| a.phase == Phase::Back && a.at >= all as f64 - 3.0);
-    println!("note: {recovered} readings in its last three seconds");
-    check(
-        recovered >= 3.0 * RATE * 0.7,
-        format!("{recovered} readings in the last three seconds: it did not recover"),
-    );
     faults
 }
