@@ -31,12 +31,7 @@ impl<L: Law> Limiter<L> {
                 let overloads = self.window.overloads();
                 if position == Position::Before {
                     self.window.reopen(self.settings.stamp(now));
-                } else if self.due(position, fill)
-                    || self.settings.urgent(
-                        fill.successes.saturating_add(self.window.early()),
-                        overloads,
-                    )
-                {
+                } else if self.due(position, fill) || self.urgent(now, fill, overloads) {
                     let decision = self.decide(now);
                     if decision.cut {
                         // Then forget what permits of the old epoch added since the sums were taken. One
@@ -62,7 +57,8 @@ impl<L: Law> Limiter<L> {
         let (min, max) = self.controls.bounds();
         let before = self.occupancy();
         let wanted = self.controls.take_wanted().unwrap_or(before.limit());
-        let limit = wanted.clamp(min, max);
+        // Not `clamp`, which panics for bounds that do not fit: a branch that nothing takes, and its code.
+        let limit = wanted.max(min).min(max);
         if limit == before.limit() || self.publish_limit(limit).is_none() {
             return None;
         }
@@ -88,7 +84,7 @@ impl<L: Law> Limiter<L> {
         let mut decision = self.law.on_window(&mut state, &window);
         self.state.store(state);
 
-        let limit = decision.limit.clamp(min, max);
+        let limit = decision.limit.max(min).min(max);
         if limit != decision.limit {
             decision.reason = if limit == max {
                 Reason::PinnedAtMax
@@ -126,7 +122,6 @@ impl<L: Law> Limiter<L> {
         sums: &Sums,
     ) -> Window {
         let rate = self.settings.rate;
-        let ticks = |units: Word| Ticks::new(wide(units) << rate.rtt_shift());
         let successes = sums.successes;
         Window {
             limit,
@@ -135,13 +130,15 @@ impl<L: Law> Limiter<L> {
             successes,
             overloads: sums.overloads,
             early: sums.early,
-            rtt_mean: ticks(mean(sums)),
-            rtt_min: ticks(if successes == 0 { 0 } else { sums.rtt_min }),
-            elapsed: Ticks::new(u64::from(elapsed) << rate.stamp_shift()),
+            rtt_mean: self.settings.rtt_ticks(mean(sums)),
+            rtt_min: self
+                .settings
+                .rtt_ticks(if successes == 0 { 0 } else { sums.rtt_min }),
+            elapsed: Ticks::new(u64::from(elapsed) << (self.settings.stamp_shift & 31)),
             inflight_peak: sums.peak,
             inflight_avg_q8: average_q8(
                 sums.rtt_sum.saturating_add(sums.other_sum),
-                rate.stamp_shift() - rate.rtt_shift(),
+                u32::from(self.settings.stamp_shift - self.settings.rtt_shift),
                 elapsed,
             ),
             now,
@@ -151,11 +148,6 @@ impl<L: Law> Limiter<L> {
             tolerance: u32::from(self.settings.tolerance),
         }
     }
-}
-
-#[allow(clippy::useless_conversion, reason = "a 32-bit word elsewhere")]
-fn wide(word: Word) -> u64 {
-    u64::from(word)
 }
 
 /// Mean RTT of the successes in RTT units, 0 without any.

@@ -1,6 +1,7 @@
 //! The limiter's configuration: a `const` builder, checked as a whole.
 
 use crate::MAX_LIMIT;
+use crate::cell::sync::Word;
 use crate::cell::window::Schedule;
 use crate::error::ConfigError;
 use crate::law::{Law, excessive};
@@ -165,6 +166,8 @@ impl<L: Law> Config<L> {
             max_window: self.units(self.max_window),
             min_samples: self.min_samples,
             tolerance: self.tolerance as u16,
+            stamp_shift: self.rate.stamp_shift() as u8,
+            rtt_shift: self.rate.rtt_shift() as u8,
             urgent: self.urgent,
         }
     }
@@ -188,6 +191,10 @@ const fn nanos(duration: Duration) -> u64 {
     }
 }
 
+const fn halves(ticks: u64) -> (u32, u32) {
+    (ticks as u32, (ticks >> 32) as u32)
+}
+
 /// What the limiter keeps of its configuration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
@@ -197,6 +204,9 @@ pub(crate) struct Settings {
     pub(crate) min_samples: u32,
     pub(crate) urgent: u32,
     pub(crate) tolerance: u16,
+    /// Kept, not worked out each time: a Cortex-M0 counts leading zeros in software.
+    pub(crate) stamp_shift: u8,
+    pub(crate) rtt_shift: u8,
 }
 
 impl Settings {
@@ -205,7 +215,8 @@ impl Settings {
         let two = stamp_units(self.rate, Ticks::new(usual.get().saturating_mul(2)));
         Schedule {
             settle: 0,
-            length: two.clamp(self.min_window, self.max_window),
+            // Not `clamp`, whose panic for bounds that do not fit is code that nothing runs.
+            length: two.max(self.min_window).min(self.max_window),
             need: self.min_samples,
         }
     }
@@ -224,7 +235,31 @@ impl Settings {
         overloads >= self.urgent && excessive(successes, overloads, u32::from(self.tolerance) * 4)
     }
 
+    #[inline]
     pub(crate) fn stamp(&self, now: Timestamp) -> Stamp {
-        self.rate.stamp(now)
+        let (low, high) = halves(now.ticks());
+        let shift = u32::from(self.stamp_shift) & 31;
+        // The low word of `ticks >> shift` without a shift of 64 bits, which is a call on a Cortex-M0.
+        Stamp(low >> shift | (high << 1) << (31 - shift))
+    }
+
+    /// A time in ticks as RTT units; saturates.
+    #[inline]
+    pub(crate) fn rtt_units(&self, ticks: u64) -> Word {
+        let shift = u32::from(self.rtt_shift) & 31;
+        if Word::BITS == 64 {
+            return (ticks >> shift) as Word;
+        }
+        let (low, high) = halves(ticks);
+        if high >> shift != 0 {
+            return Word::MAX;
+        }
+        Word::from(low >> shift | (high << 1) << (31 - shift))
+    }
+
+    /// RTT units as a time in ticks.
+    #[allow(clippy::useless_conversion, reason = "a 32-bit word elsewhere")]
+    pub(crate) fn rtt_ticks(&self, units: Word) -> Ticks {
+        Ticks::new(u64::from(units) << (self.rtt_shift & 31))
     }
 }

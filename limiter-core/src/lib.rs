@@ -20,6 +20,10 @@
 //! | --- | --- |
 //! | limit concurrency | [`Limiter`], [`Config`], [`Permit`] |
 //! | choose or write a law | [`law`] |
+//! | call a dependency without making its bad day worse | [`Dependency`], [`Call`], [`DependencyConfig`] |
+//! | do that in parts | [`RetryBudget`], [`Breaker`], [`Throttle`], [`Backoff`], [`LatencyHistogram`] |
+//! | do something else instead | [`Ladder`] |
+//! | keep what was learned over a restart | [`Dependency::save`], [`Journal`] |
 //! | use it from interrupts or C-style code | [`Tickets`] |
 //! | look at it | [`Snapshot`], [`law::Reason`] |
 //! | test code that uses it | [`ManualClock`] |
@@ -27,15 +31,25 @@
 #![no_std]
 
 mod adapt;
+mod backoff;
+mod breaker;
+mod budget;
+mod call;
 mod cell;
 mod config;
+mod dependency;
 mod error;
+mod fallback;
+mod histogram;
 pub mod law;
 mod limiter;
 mod outcome;
 mod permit;
+mod random;
+mod record;
 mod settle;
 mod snapshot;
+mod throttle;
 mod ticket;
 mod time;
 
@@ -43,14 +57,24 @@ mod time;
 #[path = "../tests/loom/cells.rs"]
 mod models;
 
+pub use backoff::{Backoff, Jitter};
+pub use breaker::{Breaker, BreakerChange, BreakerConfig, BreakerOpen, BreakerState, Pass};
+pub use budget::{BudgetConfig, Exhausted, RetryBudget, Tokens};
+pub use call::{Attempt, Call, CallOptions, Carried, Depends, Ending, GiveUp, Refusal, Step};
 pub use cell::admission::MAX_LIMIT;
 pub use cell::state::Words;
 pub use config::Config;
+pub use dependency::{Dependency, DependencyConfig, DependencySnapshot, Events, Policy};
 pub use error::{ConfigError, RejectReason, Rejected};
+pub use fallback::{Climb, Ladder, NoFallback, Rung};
+pub use histogram::{Latencies, LatencyHistogram};
 pub use limiter::Limiter;
 pub use outcome::Outcome;
 pub use permit::{Handle, Permit, Sample, Slot};
+pub use random::Random;
+pub use record::{Journal, Place, Record, RecordError};
 pub use settle::{Change, Settled};
 pub use snapshot::Snapshot;
+pub use throttle::{Throttle, ThrottleConfig};
 pub use ticket::{NotOut, Ticket, Tickets};
 pub use time::{ManualClock, TickRate, Ticks, Timestamp};

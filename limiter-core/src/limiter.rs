@@ -286,6 +286,31 @@ impl<L: Law> Limiter<L> {
         seen.inflight() < seen.limit()
     }
 
+    /// Whether the limit is reached, or was since the open window began.
+    pub(crate) fn saturated(&self) -> bool {
+        let seen = self.admission.0.load();
+        seen.waiting() || seen.inflight().max(self.window.peak()) >= seen.limit()
+    }
+
+    /// The same slot for work that starts now.
+    pub(crate) fn renew(&self, slot: Slot, now: Timestamp) -> Slot {
+        let Slot { .. } = slot;
+        Slot {
+            started: now,
+            epoch: self.gate.read().0,
+        }
+    }
+
+    /// Sets the limit to a quarter of what it is, within the bounds, if the law can let it grow again.
+    pub(crate) fn restart_from_quarter(&self, now: Timestamp) -> Option<Settled> {
+        let limit = self.admission.0.load().limit();
+        let (min, _) = self.controls.bounds();
+        if !self.law.adapts() {
+            return None;
+        }
+        self.set_limit((limit / 4).max(min), now).ok()
+    }
+
     pub(crate) fn occupancy(&self) -> Occupancy {
         self.admission.0.load()
     }
@@ -295,8 +320,7 @@ impl<L: Law> Limiter<L> {
     }
 
     pub(crate) fn usual_rtt(&self) -> Ticks {
-        #[allow(clippy::useless_conversion, reason = "a 32-bit word elsewhere")]
-        Ticks::new(u64::from(self.window.usual()) << self.settings.rate.rtt_shift())
+        self.settings.rtt_ticks(self.window.usual())
     }
 
     fn apply(&self, bits: u32, now: Timestamp) -> Settled {

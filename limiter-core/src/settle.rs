@@ -1,7 +1,8 @@
 //! The end of a slot: what it teaches, and giving it back.
 
 use crate::cell::gate::DUE;
-use crate::cell::window::{Fill, Position, rtt_units};
+use crate::cell::window::{Fill, Position};
+use crate::config::stamp_units;
 use crate::law::{Law, Reason};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
@@ -117,7 +118,7 @@ impl<L: Law> Limiter<L> {
     fn record(&self, sample: Sample, outcome: Outcome, ended: Timestamp, now: Timestamp) -> bool {
         let (epoch, pending) = self.gate.read();
         let age = ended.since(sample.started);
-        let units = rtt_units(self.settings.rate, age.unwrap_or_default().get());
+        let units = self.settings.rtt_units(age.unwrap_or_default().get());
         let counts = sample.epoch == epoch;
         let position = self.position(now);
         let settling = position == Position::Settling;
@@ -149,10 +150,18 @@ impl<L: Law> Limiter<L> {
         };
         let urgent = overload && {
             let overloads = self.window.add_overload();
-            let well = fill.successes.saturating_add(self.window.early());
-            self.settings.urgent(well, overloads)
+            self.urgent(now, fill, overloads)
         };
         urgent || pending || self.due(position, fill)
+    }
+
+    /// The overloads call for a cut before the window is due. Not before a round trip has passed: a refusal
+    /// ends before the successes that were admitted with it, so the first to end would all be refusals.
+    pub(crate) fn urgent(&self, now: Timestamp, fill: Fill, overloads: u32) -> bool {
+        let well = fill.successes.saturating_add(self.window.early());
+        self.settings.urgent(well, overloads)
+            && self.window.open_for(self.settings.stamp(now))
+                >= stamp_units(self.settings.rate, self.usual_rtt())
     }
 
     #[inline]

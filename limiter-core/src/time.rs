@@ -110,7 +110,13 @@ impl TickRate {
     pub const fn duration(self, ticks: Ticks) -> Duration {
         let (secs, rest) = div_rem(ticks.0, self.0);
         let (nanos, _) = div_rem(rest as u64 * 1_000_000_000, self.0);
-        Duration::new(secs, nanos as u32)
+        // Below a second by construction; said so that no carry, which may panic, is linked.
+        let nanos = if nanos < 1_000_000_000 {
+            nanos as u32
+        } else {
+            0
+        };
+        Duration::new(secs, nanos)
     }
 
     /// `ticks >> shift` is one unit of a [`Stamp`]: at most 61 µs, or one tick where that is longer.
@@ -149,10 +155,6 @@ impl TickRate {
         } else {
             log2_at_least_0(self.0 / 1_000_000)
         }
-    }
-
-    pub(crate) const fn stamp(self, now: Timestamp) -> Stamp {
-        Stamp((now.0 >> self.stamp_shift()) as u32)
     }
 }
 

@@ -9,6 +9,12 @@
 
 #[path = "loom/admission.rs"]
 mod admission;
+#[path = "loom/breaker.rs"]
+mod breaker;
+#[path = "loom/budget.rs"]
+mod budget;
+#[path = "loom/dependency.rs"]
+mod dependency;
 #[path = "loom/explore.rs"]
 mod explore;
 #[path = "loom/gate.rs"]

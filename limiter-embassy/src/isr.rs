@@ -2,9 +2,9 @@
 
 use crate::clock::now;
 use crate::{Limiter, Permit};
-use embassy_sync::blocking_mutex::raw::{CriticalSectionRawMutex, RawMutex};
+use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use limiter_core::law::Law;
-use limiter_core::{Outcome, Rejected, Slot};
+use limiter_core::{Outcome, Rejected};
 
 /// For interrupt handlers. With another mutex these do not exist:
 ///
@@ -35,7 +35,7 @@ impl<L: Law, const WAITERS: usize> Limiter<CriticalSectionRawMutex, L, WAITERS> 
         &self,
     ) -> Result<Permit<'_, CriticalSectionRawMutex, L, WAITERS>, Rejected> {
         let slot = self.core.admit_with(now)?;
-        Ok(Permit::new(self, slot))
+        Ok(Permit::new(self.lane(), slot))
     }
 }
 
@@ -47,15 +47,7 @@ impl<L: Law, const WAITERS: usize> Permit<'_, CriticalSectionRawMutex, L, WAITER
     /// When somebody waits this is one short critical section, and then a wake-up outside it.
     pub fn finish_from_isr(mut self, outcome: Outcome) {
         if let Some(slot) = self.take() {
-            self.limiter.settle_without_law(slot, outcome);
-        }
-    }
-}
-
-impl<M: RawMutex, L: Law, const WAITERS: usize> Limiter<M, L, WAITERS> {
-    pub(crate) fn settle_without_law(&self, slot: Slot, outcome: Outcome) {
-        if self.core.settle_from_isr(slot, outcome, now()).wake() {
-            self.serve();
+            self.lane.settle_without_law(slot, outcome);
         }
     }
 }

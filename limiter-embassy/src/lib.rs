@@ -25,7 +25,7 @@
 //!
 //! | from | call |
 //! | --- | --- |
-//! | a task | [`Limiter::acquire`], [`Limiter::acquire_timeout`], [`Limiter::try_acquire`], [`Permit::finish`] |
+//! | a task | [`Limiter::acquire`], [`Limiter::acquire_timeout`], [`Limiter::try_acquire`], [`Permit::finish`], [`Dependency::call`] |
 //! | an interrupt handler | [`Limiter::try_acquire_from_isr`], [`Permit::finish_from_isr`]: only with [`CriticalSectionRawMutex`] |
 //! | C-style code | [`limiter_core::Tickets`] |
 //!
@@ -48,18 +48,31 @@
 #[cfg(test)]
 use mock_clock as _;
 
+mod call;
 mod clock;
+mod dependency;
 mod isr;
 mod limiter;
 mod permit;
 mod report;
+mod retained;
 mod wait;
 
+pub use call::GaveUp;
 pub use clock::RATE;
+pub use dependency::{Dependency, policy};
 pub use limiter::{Limiter, config};
 pub use limiter_core::{
-    Change, Config, ConfigError, MAX_LIMIT, Outcome, RejectReason, Rejected, Snapshot, TickRate,
-    Ticks, Timestamp, law,
+    Attempt, Backoff, BreakerChange, BreakerConfig, BreakerState, BudgetConfig, CallOptions,
+    Carried, Change, Config, ConfigError, DependencyConfig, DependencySnapshot, Ending, GiveUp,
+    Jitter, LatencyHistogram, MAX_LIMIT, Outcome, Policy, RecordError, Refusal, RejectReason,
+    Rejected, RetryBudget, Snapshot, TickRate, Ticks, Timestamp, Tokens, law,
 };
 pub use permit::Permit;
+pub use retained::Retained;
 pub use wait::{Acquire, AcquireTimeout};
+
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

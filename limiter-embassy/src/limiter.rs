@@ -2,13 +2,12 @@
 
 use crate::clock::{RATE, now, wall_offset};
 use crate::permit::Permit;
-use crate::report::Reporter;
-use crate::wait::{Acquire, AcquireTimeout, Waiters};
+use crate::wait::{Acquire, AcquireTimeout, Lane, Line};
 use core::fmt;
 use core::time::Duration;
 use embassy_sync::blocking_mutex::raw::RawMutex;
 use limiter_core::law::{Aimd, Law};
-use limiter_core::{Config, ConfigError, Outcome, Rejected, Settled, Slot, Snapshot};
+use limiter_core::{Config, ConfigError, Rejected, Snapshot};
 
 /// An adaptive concurrency limit on `embassy_time`'s clock, with room for `WAITERS` tasks that wait.
 ///
@@ -37,8 +36,7 @@ use limiter_core::{Config, ConfigError, Outcome, Rejected, Settled, Slot, Snapsh
 /// ```
 pub struct Limiter<M: RawMutex, L: Law = Aimd, const WAITERS: usize = 8> {
     pub(crate) core: limiter_core::Limiter<L>,
-    pub(crate) waiters: Waiters<M, WAITERS>,
-    pub(crate) reporter: Reporter,
+    pub(crate) line: Line<M, WAITERS>,
 }
 
 /// A configuration around `law` at the tick rate of `embassy_time`, with defaults for a device: initial
@@ -88,8 +86,7 @@ impl<M: RawMutex, L: Law, const WAITERS: usize> Limiter<M, L, WAITERS> {
     const fn from_core(core: limiter_core::Limiter<L>) -> Self {
         Self {
             core,
-            waiters: Waiters::new(),
-            reporter: Reporter::new(),
+            line: Line::new(),
         }
     }
 
@@ -103,10 +100,10 @@ impl<M: RawMutex, L: Law, const WAITERS: usize> Limiter<M, L, WAITERS> {
     ///
     /// None between newcomers. Those who wait already go first.
     pub fn try_acquire(&self) -> Result<Permit<'_, M, L, WAITERS>, Rejected> {
-        match self.admit() {
-            Ok(slot) => Ok(Permit::new(self, slot)),
+        match self.lane().admit() {
+            Ok(slot) => Ok(Permit::new(self.lane(), slot)),
             Err(refused) => {
-                self.reporter.refused(&refused);
+                self.line.reporter.refused(&refused);
                 Err(refused)
             }
         }
@@ -128,7 +125,7 @@ impl<M: RawMutex, L: Law, const WAITERS: usize> Limiter<M, L, WAITERS> {
     ///
     /// First come, first served.
     pub fn acquire(&self) -> Acquire<'_, M, L, WAITERS> {
-        Acquire::new(self)
+        Acquire::new(self.lane())
     }
 
     /// Takes a slot, waiting in line for at most `timeout`.
@@ -156,7 +153,7 @@ impl<M: RawMutex, L: Law, const WAITERS: usize> Limiter<M, L, WAITERS> {
 
     /// How many tasks wait in line.
     pub fn queued(&self) -> usize {
-        self.waiters.len()
+        self.line.len()
     }
 
     /// The gauges of this moment.
@@ -171,7 +168,7 @@ impl<M: RawMutex, L: Law, const WAITERS: usize> Limiter<M, L, WAITERS> {
     ///
     /// When `limit` is outside the bounds: move those first.
     pub fn set_limit(&self, limit: u32) -> Result<(), ConfigError> {
-        self.settled(self.core.set_limit(limit, now())?);
+        self.lane().settled(self.core.set_limit(limit, now())?);
         Ok(())
     }
 
@@ -181,7 +178,7 @@ impl<M: RawMutex, L: Law, const WAITERS: usize> Limiter<M, L, WAITERS> {
     ///
     /// When `min` is 0 or above `max`, or `max` above [`MAX_LIMIT`](crate::MAX_LIMIT); nothing changes.
     pub fn set_bounds(&self, min: u32, max: u32) -> Result<(), ConfigError> {
-        self.settled(self.core.set_bounds(min, max, now())?);
+        self.lane().settled(self.core.set_bounds(min, max, now())?);
         Ok(())
     }
 
@@ -198,33 +195,13 @@ impl<M: RawMutex, L: Law, const WAITERS: usize> Limiter<M, L, WAITERS> {
     /// Refuses everybody from now on, also those in line; those in flight may finish. There is no way
     /// back.
     pub fn close(&self) {
-        self.settled(self.core.close());
+        self.lane().settled(self.core.close());
     }
 
-    /// Takes a slot and closes a window that an interrupt handler or a dropped permit left due.
-    pub(crate) fn admit(&self) -> Result<Slot, Rejected> {
-        let slot = self.core.admit_with(now)?;
-        let tended = self.core.tend(slot.started());
-        self.settled(tended);
-        self.reporter.admitted(slot.started());
-        Ok(slot)
-    }
-
-    pub(crate) fn settle(&self, slot: Slot, outcome: Outcome) {
-        self.settled(self.core.settle(slot, outcome, now()));
-    }
-
-    pub(crate) fn release(&self, slot: Slot) {
-        self.settled(self.core.release(slot));
-    }
-
-    /// Does what follows from what the core did.
-    pub(crate) fn settled(&self, settled: Settled) {
-        if let Some(change) = settled.change() {
-            self.reporter.changed(&change);
-        }
-        if settled.wake() {
-            self.serve();
+    pub(crate) const fn lane(&self) -> Lane<'_, M, L, WAITERS> {
+        Lane {
+            core: &self.core,
+            line: &self.line,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A taken slot as a guard.
 
-use crate::Limiter;
+use crate::wait::Lane;
 use core::fmt;
 use embassy_sync::blocking_mutex::raw::RawMutex;
 use limiter_core::law::{Aimd, Law};
@@ -16,14 +16,14 @@ use limiter_core::{Outcome, Slot, Timestamp};
 /// permit never runs a law; the window that it completes is closed by the next call of a task.
 #[must_use = "dropping a permit frees its slot at once"]
 pub struct Permit<'a, M: RawMutex, L: Law = Aimd, const WAITERS: usize = 8> {
-    pub(crate) limiter: &'a Limiter<M, L, WAITERS>,
+    pub(crate) lane: Lane<'a, M, L, WAITERS>,
     slot: Option<Slot>,
 }
 
 impl<'a, M: RawMutex, L: Law, const WAITERS: usize> Permit<'a, M, L, WAITERS> {
-    pub(crate) const fn new(limiter: &'a Limiter<M, L, WAITERS>, slot: Slot) -> Self {
+    pub(crate) const fn new(lane: Lane<'a, M, L, WAITERS>, slot: Slot) -> Self {
         Self {
-            limiter,
+            lane,
             slot: Some(slot),
         }
     }
@@ -35,14 +35,14 @@ impl<'a, M: RawMutex, L: Law, const WAITERS: usize> Permit<'a, M, L, WAITERS> {
     /// Records how the work ended, now, and frees the slot. Locks nothing when nobody waits.
     pub fn finish(mut self, outcome: Outcome) {
         if let Some(slot) = self.take() {
-            self.limiter.settle(slot, outcome);
+            self.lane.settle(slot, outcome);
         }
     }
 
     /// Frees the slot and teaches nothing, whatever its age: for slots that were not used.
     pub fn forget(mut self) {
         if let Some(slot) = self.take() {
-            self.limiter.release(slot);
+            self.lane.release(slot);
         }
     }
 
@@ -55,7 +55,7 @@ impl<'a, M: RawMutex, L: Law, const WAITERS: usize> Permit<'a, M, L, WAITERS> {
 impl<M: RawMutex, L: Law, const WAITERS: usize> Drop for Permit<'_, M, L, WAITERS> {
     fn drop(&mut self) {
         if let Some(slot) = self.take() {
-            self.limiter.settle_without_law(slot, Outcome::Ignored);
+            self.lane.settle_without_law(slot, Outcome::Ignored);
         }
     }
 }

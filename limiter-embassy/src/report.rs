@@ -1,5 +1,5 @@
-//! One line for each change of the limit, and one at each end of a burst of refusals: never one for each
-//! request. Without the features `defmt` and `log` there is nothing here.
+//! One line for each change of the limit and of the breaker, for each end of a burst of refusals, and when
+//! the retry budget runs empty or covers retries again: never one for each request. Without the features `defmt` and `log` there is nothing here.
 //!
 //! Interrupt handlers report nothing.
 
@@ -11,7 +11,7 @@ pub(crate) use off::Reporter;
 
 #[cfg(not(any(feature = "defmt", feature = "log")))]
 mod off {
-    use limiter_core::{Change, Rejected, Timestamp};
+    use limiter_core::{BreakerChange, Change, Rejected, Timestamp};
 
     pub(crate) struct Reporter;
 
@@ -25,6 +25,12 @@ mod off {
         pub(crate) const fn refused(&self, _: &Rejected) {}
 
         pub(crate) const fn admitted(&self, _: Timestamp) {}
+
+        pub(crate) const fn breaker(&self, _: &BreakerChange) {}
+
+        pub(crate) const fn exhausted(&self) {}
+
+        pub(crate) const fn retried(&self) {}
     }
 }
 
@@ -32,8 +38,8 @@ mod off {
 mod on {
     use crate::clock::now;
     use embassy_time::TICK_HZ;
-    use limiter_core::{Change, Rejected, Timestamp};
-    use portable_atomic::{AtomicU32, Ordering};
+    use limiter_core::{BreakerChange, Change, Rejected, Timestamp};
+    use portable_atomic::{AtomicBool, AtomicU32, Ordering};
 
     // Frames of defmt are read by a debugger or a serial port: on a host there is nothing to take them.
     macro_rules! line {
@@ -60,6 +66,8 @@ mod on {
         refused: AtomicU32,
         /// When the last one was.
         last: AtomicU32,
+        /// The budget did not cover the last attempt that was not a first one.
+        exhausted: AtomicBool,
     }
 
     impl Reporter {
@@ -67,6 +75,7 @@ mod on {
             Self {
                 refused: AtomicU32::new(0),
                 last: AtomicU32::new(0),
+                exhausted: AtomicBool::new(false),
             }
         }
 
@@ -106,6 +115,24 @@ mod on {
             let refused = self.refused.swap(0, Ordering::Relaxed);
             if refused != 0 {
                 line!(info, "refused {} and stopped", refused);
+            }
+        }
+
+        pub(crate) fn breaker(&self, change: &BreakerChange) {
+            line!(warn, "breaker {:?}", change);
+        }
+
+        pub(crate) fn exhausted(&self) {
+            if !self.exhausted.swap(true, Ordering::Relaxed) {
+                line!(warn, "retry budget empty");
+            }
+        }
+
+        pub(crate) fn retried(&self) {
+            if self.exhausted.load(Ordering::Relaxed)
+                && self.exhausted.swap(false, Ordering::Relaxed)
+            {
+                line!(info, "retry budget covers retries again");
             }
         }
     }

@@ -3,9 +3,16 @@
 mod common;
 
 use common::{Clock, fixed};
+use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_time::Duration;
+use limiter_embassy::law::Fixed;
+use limiter_embassy::{
+    BreakerConfig, BudgetConfig, CallOptions, Dependency, Ending, Policy, Tokens, config, policy,
+};
 use log::{LevelFilter, Log, Metadata, Record};
+use std::pin::pin;
 use std::sync::Mutex;
+use std::task::{Context, Waker};
 
 struct Lines(Mutex<Vec<String>>);
 
@@ -29,7 +36,7 @@ fn written() -> Vec<String> {
 }
 
 #[test]
-fn a_burst_of_refusals_is_two_lines_and_a_change_of_the_limit_one() {
+fn each_event_is_a_line_and_no_request_is() {
     log::set_logger(&LINES).unwrap();
     log::set_max_level(LevelFilter::Trace);
     let clock = Clock::take();
@@ -62,5 +69,35 @@ fn a_burst_of_refusals_is_two_lines_and_a_change_of_the_limit_one() {
     assert_eq!(
         written(),
         ["INFO limit 1 -> 2: SetByHand", "INFO limit 2 -> 0: Closed"]
+    );
+
+    // A budget for one retry, and a breaker that opens at the fourth failure.
+    let one = BudgetConfig::new()
+        .capacity(Tokens::ONE)
+        .ratio(0)
+        .without_floor();
+    let policy = policy()
+        .budget(one)
+        .breaker(BreakerConfig::new().consecutive(Some(4)))
+        .throttle(None)
+        .attempts(2);
+    let policy: &'static Policy = Box::leak(Box::new(Policy::new(policy)));
+    let cloud: Dependency<CriticalSectionRawMutex, Fixed> =
+        Dependency::new(config(Fixed), policy, 1);
+    for _ in 0..10 {
+        let call = cloud.call(
+            CallOptions::new(),
+            |_| Ending::failure(),
+            async |_| Err::<(), ()>(()),
+        );
+        let mut call = pin!(call);
+        let mut context = Context::from_waker(Waker::noop());
+        while call.as_mut().poll(&mut context).is_pending() {
+            clock.advance(Duration::from_millis(100));
+        }
+    }
+    assert_eq!(
+        written(),
+        ["WARN retry budget empty", "WARN breaker Opened"]
     );
 }

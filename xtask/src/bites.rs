@@ -84,7 +84,7 @@ fn fits(project: &Project, mutations: &[Mutation]) -> Result<()> {
 
 /// Makes the copy equal to what git has or would take. Files that are equal already keep their
 /// times, so that only what changed is built again.
-fn synchronise(project: &Project, copy: &Project) -> Result<()> {
+pub(crate) fn synchronise(project: &Project, copy: &Project) -> Result<()> {
     let listed = capture(Command::new("git").current_dir(&project.root).args([
         "ls-files",
         "-z",

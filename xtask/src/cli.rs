@@ -1,6 +1,7 @@
 //! The command line: what was asked for, or one line that says what could have been.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use lexopt::Arg;
@@ -14,6 +15,8 @@ pub(crate) enum Request {
     Show(String),
     /// Run these parts, in this order.
     Test(Vec<&'static Part>),
+    /// Measure flash and RAM, and write the numbers to this file.
+    Size(Option<PathBuf>),
 }
 
 /// Reads a command line, the program's name included.
@@ -24,19 +27,29 @@ pub(crate) enum Request {
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request> {
     let mut parser = lexopt::Parser::from_iter(args);
     let mut testing = false;
+    let mut sizing = false;
+    let mut json = None;
     let mut chosen = Vec::new();
     while let Some(arg) = parser.next()? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Request::Show(help())),
             Arg::Long("list") if testing => return Ok(Request::Show(list())),
             Arg::Value(word) if testing => chosen.push(part(&word.to_string_lossy())?),
-            Arg::Value(word) if word == "test" => testing = true,
+            Arg::Long("json") if sizing => json = Some(PathBuf::from(parser.value()?)),
+            Arg::Value(word) if word == "test" && !sizing => testing = true,
+            Arg::Value(word) if word == "size" && !sizing => sizing = true,
             Arg::Value(word) => bail!(
-                "no command `{}`; the only one is `test`",
+                "no command `{}`; there are `test` and `size`",
                 word.to_string_lossy()
             ),
-            option => bail!("{}; the options are: --help, --list", option.unexpected()),
+            option => bail!(
+                "{}; the options are: --help, test --list, size --json PATH",
+                option.unexpected()
+            ),
         }
+    }
+    if sizing {
+        return Ok(Request::Size(json));
     }
     if !testing {
         bail!("say what to do: `cargo xtask test`, or `cargo xtask --help`");
@@ -68,6 +81,8 @@ fn help() -> String {
     format!(
         "cargo xtask test [PART]...   run these parts, or all of them in this order
 cargo xtask test --list      only say what the parts are
+cargo xtask size             flash and RAM of the library on microcontrollers
+cargo xtask size --json PATH the same, also into a file
 
 It installs what is missing, prints each command before it runs it, and stops at the first failure.
 
@@ -114,9 +129,26 @@ mod tests {
 
     #[test]
     fn an_unknown_option_or_command_is_an_error() {
-        for line in ["xtask test --lits", "xtask tset", "xtask", "xtask --list"] {
+        for line in [
+            "xtask test --lits",
+            "xtask tset",
+            "xtask",
+            "xtask --list",
+            "xtask size --jason x",
+            "xtask size --json",
+            "xtask test --json x",
+        ] {
             assert!(request(line).is_err(), "{line}");
         }
+    }
+
+    #[test]
+    fn size_takes_a_file_for_its_numbers() {
+        assert!(matches!(request("xtask size"), Ok(Request::Size(None))));
+        let Ok(Request::Size(Some(path))) = request("xtask size --json a.json") else {
+            panic!("no file");
+        };
+        assert_eq!(path, PathBuf::from("a.json"));
     }
 
     #[test]

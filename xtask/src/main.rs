@@ -5,6 +5,8 @@
 mod bites;
 mod cli;
 mod command;
+mod embassy;
+mod firmware;
 mod host;
 mod loom;
 mod models;
@@ -12,11 +14,13 @@ mod mutation;
 mod no_std;
 mod parts;
 mod project;
+mod size;
 mod toolchain;
 
 use std::process::ExitCode;
 
 use cli::Request;
+use project::Project;
 
 fn main() -> ExitCode {
     match cli::parse(std::env::args_os()) {
@@ -24,16 +28,22 @@ fn main() -> ExitCode {
             print!("{text}");
             ExitCode::SUCCESS
         }
-        Ok(Request::Test(parts)) => match parts::run(&project::Project::here(), &parts) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("xtask: {error:#}");
-                ExitCode::FAILURE
-            }
-        },
+        Ok(Request::Test(parts)) => status(parts::run(&Project::here(), &parts)),
+        Ok(Request::Size(None)) => status(size::run(&Project::here())),
+        Ok(Request::Size(Some(path))) => status(size::write(&Project::here(), &path)),
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::from(2)
+        }
+    }
+}
+
+fn status(outcome: anyhow::Result<()>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::project::Project;
-use crate::{bites, host, loom, no_std};
+use crate::{bites, embassy, firmware, host, loom, no_std, size};
 
 /// Something that `cargo xtask test` can run by name.
 #[derive(Debug)]
@@ -28,6 +28,21 @@ pub(crate) const PARTS: &[Part] = &[
         name: "no-std",
         what: "the core on bare-metal targets, with each back end for cores without compare-and-swap, and without any",
         run: no_std::run,
+    },
+    Part {
+        name: "embassy",
+        what: "the adapter for firmware at three tick rates, without features, and on bare-metal targets with defmt",
+        run: embassy::run,
+    },
+    Part {
+        name: "size",
+        what: "flash and RAM on a Cortex-M0 and M3; no float, no division of 64 bits, no formatting, no panic in them",
+        run: size::run,
+    },
+    Part {
+        name: "firmware",
+        what: "binaries on emulated Cortex-M0, M3 and M4 boards: nested interrupts at any instruction, clocks that wrap, instruction counts",
+        run: firmware::run,
     },
     Part {
         name: "loom",

@@ -146,8 +146,12 @@ fn debian_sources() -> Option<PathBuf> {
     Some(Path::new(&root).join("lib/rustlib/src/rust/library"))
 }
 
-/// Installs Debian's packages where this is Debian and we may.
 fn install_debian() -> bool {
+    install(&DEBIAN)
+}
+
+/// Installs Debian's packages where this is Debian and we may.
+pub(crate) fn install(packages: &[&str]) -> bool {
     if probe("apt-get", &["--version"]).is_none() {
         return false;
     }
@@ -166,7 +170,7 @@ fn install_debian() -> bool {
     let mut install = apt();
     install
         .args(["install", "-y", "--no-install-recommends"])
-        .args(DEBIAN);
+        .args(packages);
     run(apt().arg("update")).is_ok() && run(&mut install).is_ok()
 }
 

@@ -2,9 +2,15 @@
 //! ordering table. No policy lives here.
 
 pub(crate) mod admission;
+pub(crate) mod backlog;
+pub(crate) mod breaker;
+pub(crate) mod budget;
 pub(crate) mod controls;
 pub(crate) mod gate;
+pub(crate) mod histogram;
+pub(crate) mod ring;
 pub(crate) mod state;
 pub(crate) mod sync;
 pub(crate) mod tickets;
 pub(crate) mod window;
+pub(crate) mod word;

@@ -26,7 +26,7 @@
 //! ```
 
 use super::sync::{AtomicU32, AtomicWord, Ordering, Word, const_unless_loom};
-use crate::time::{Stamp, TickRate};
+use crate::time::Stamp;
 
 /// When the open window collects and closes, in stamp units from its opening.
 #[derive(Clone, Copy, Debug)]
@@ -199,12 +199,18 @@ impl OpenWindow {
         }
     }
 
+    /// Units since the opening, 0 when the clock stepped back.
+    pub(crate) fn open_for(&self, now: Stamp) -> u32 {
+        let opened = Stamp(self.opened.load(Ordering::Relaxed));
+        now.since(opened).unwrap_or(0)
+    }
+
     /// Units the open window has collected for, at most a quarter of the range.
     pub(crate) fn collected(&self, now: Stamp) -> u32 {
-        let opened = Stamp(self.opened.load(Ordering::Relaxed));
         let settle = self.settle.load(Ordering::Relaxed);
-        let elapsed = now.since(opened).unwrap_or(0);
-        elapsed.saturating_sub(settle).min(Stamp::MAX_UNITS)
+        self.open_for(now)
+            .saturating_sub(settle)
+            .min(Stamp::MAX_UNITS)
     }
 
     /// Takes the sums and starts new ones. For the gate's holder only.
@@ -263,10 +269,4 @@ fn add(sum: &AtomicWord, value: Word) -> Word {
             Err(current) => before = current,
         }
     }
-}
-
-/// A time in ticks as RTT units; saturates.
-#[inline]
-pub(crate) fn rtt_units(rate: TickRate, ticks: u64) -> Word {
-    Word::try_from(ticks >> rate.rtt_shift()).unwrap_or(Word::MAX)
 }

@@ -57,6 +57,10 @@ impl Law for AnyLaw {
         }
     }
 
+    fn adapts(&self) -> bool {
+        !matches!(self, Self::Fixed(_))
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         match self {
             Self::Fixed(law) => law.check(),

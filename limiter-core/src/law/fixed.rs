@@ -12,4 +12,8 @@ impl Law for Fixed {
     fn on_window(&self, _: &mut [u32; 0], window: &Window) -> Decision {
         Decision::new(window.limit, Reason::HeldSteady)
     }
+
+    fn adapts(&self) -> bool {
+        false
+    }
 }

@@ -256,7 +256,9 @@ impl State {
             let now = log2_q16(window.inflight_avg_q8.into()) - (8 << 16) - log2_q16(rtt);
             self.throughput = self.throughput.saturating_sub(FORGET).max(now);
         }
-        if self.throughput == i32::MIN || baseline == 0 {
+        // A number in flight beyond what its field can tell says nothing about the need.
+        let beyond = window.inflight_avg_q8 == u32::MAX;
+        if beyond || self.throughput == i32::MIN || baseline == 0 {
             return u32::MAX;
         }
         let needed = self.throughput.saturating_add(log2_q16(baseline));

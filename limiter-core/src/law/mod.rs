@@ -10,11 +10,17 @@ use crate::time::{TickRate, Ticks, Timestamp};
 
 mod aimd;
 mod any;
+pub(crate) mod backoff;
 mod baseline;
+pub(crate) mod breaker;
+pub(crate) mod budget;
 mod fixed;
 mod gradient;
+pub(crate) mod histogram;
 mod knee;
 pub(crate) mod math;
+pub(crate) mod record;
+pub(crate) mod throttle;
 mod vegas;
 
 pub use aimd::Aimd;
@@ -69,6 +75,12 @@ pub trait Law: Copy {
     /// Is told that the limit became `limit` otherwise than by its own decision.
     fn on_set(&self, state: &mut Self::State, limit: u32) {
         let _ = (state, limit);
+    }
+
+    /// Whether the limit moves by itself. Where it does not, nobody lowers it to let it grow again, as a
+    /// breaker that closes does.
+    fn adapts(&self) -> bool {
+        true
     }
 
     /// Checks the parameters; [`Limiter::try_new`](crate::Limiter::try_new) calls it.
@@ -197,16 +209,19 @@ impl Window {
 /// Whether so many overloads are more than two standard deviations above what a tolerated share of
 /// `per_mille` gives (their number is then nearly Poisson, its variance its mean). Without the margin a
 /// window of twenty would be cut by one stray error, which is 5 % of it.
+#[inline(never)]
 pub(crate) const fn excessive(successes: u32, overloads: u32, per_mille: u32) -> bool {
+    if per_mille >= 1_000 {
+        return false;
+    }
     let ended = successes as u64 + overloads as u64;
-    let expected = ended.saturating_mul(per_mille as u64);
+    let expected = ended * per_mille as u64;
     match (overloads as u64 * 1000).checked_sub(expected) {
         None | Some(0) => false,
-        // excess² > 4 · 1000 · expected, without a square of more than 64 bits: both are below 2⁴³.
-        Some(excess) => match excess.checked_mul(excess) {
-            Some(square) => square > expected.saturating_mul(4_000),
-            None => true,
-        },
+        // excess² > 4 · 1000 · expected: both are below 2⁴³, so that a square of more than 64 bits is
+        // above any expected one.
+        Some(excess) if excess > u32::MAX as u64 => true,
+        Some(excess) => excess * excess > expected * 4_000,
     }
 }
 

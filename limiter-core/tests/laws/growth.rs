@@ -124,7 +124,8 @@ fn a_burst_that_ends_together_adds_one_round_trip() {
         (AnyLaw::Vegas(Vegas::new().without_ramp()), 21),
         (AnyLaw::Gradient(Gradient::new().without_ramp()), 24),
     ] {
-        let limiter = Limiter::try_new(Config::new(law, TickRate::MICROS)).expect("in range");
+        let config = Config::new(law, TickRate::MICROS).initial(20);
+        let limiter = Limiter::try_new(config).expect("in range");
         let start = Timestamp::from_ticks(0);
         let permits: Vec<_> = (0..20)
             .map(|_| limiter.try_acquire(start).expect("20 slots"))
@@ -152,7 +153,13 @@ fn refusals_steer_the_limit_to_where_they_begin_without_swings() {
         let all = || first.iter().chain(&moves);
         assert!(all().all(|moved| moved.to <= 20), "{law:?}");
         let mean = mean_limit(&moves, start, 240 * SECOND, limit);
-        assert!((8.0..=12.0).contains(&mean), "{law:?}: {mean}");
+        // The higher of the two limits of a search is what the server refuses: the mean is a step below.
+        let least = if matches!(law, AnyLaw::Knee(_)) {
+            7.0
+        } else {
+            8.0
+        };
+        assert!((least..=12.0).contains(&mean), "{law:?}: {mean}");
     }
 }
 

@@ -79,7 +79,7 @@ impl<L: Law> World<L> {
     }
 
     pub(crate) fn alone(server: Server, demand: u32, law: L) -> Self {
-        let config = Config::new(law, TickRate::MICROS);
+        let config = Config::new(law, TickRate::MICROS).initial(20);
         Self::new(server, demand, 1, config)
     }
 

@@ -1,5 +1,7 @@
 //! Models of single cells, without a bound. Included by the library as unit tests, for the cells are private.
 
+#[path = "callers.rs"]
+mod callers;
 #[allow(dead_code, reason = "the bounded search is for the integration models")]
 #[path = "explore.rs"]
 mod explore;

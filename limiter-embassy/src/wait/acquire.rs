@@ -1,8 +1,8 @@
 //! The future that waits for a slot.
 
-use super::Joined;
 use super::queue::Key;
-use crate::{Limiter, Permit};
+use super::{Joined, Lane};
+use crate::Permit;
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
@@ -11,7 +11,7 @@ use embassy_sync::blocking_mutex::raw::RawMutex;
 use limiter_core::law::{Aimd, Law};
 use limiter_core::{RejectReason, Rejected};
 
-/// A future that resolves to a [`Permit`]: made by [`Limiter::acquire`]. It joins the line when it is first
+/// A future that resolves to a [`Permit`]: made by [`Limiter::acquire`](crate::Limiter::acquire). It joins the line when it is first
 /// polled.
 ///
 /// # Cancellation
@@ -21,45 +21,45 @@ use limiter_core::{RejectReason, Rejected};
 #[must_use = "a future does nothing until it is polled"]
 pub struct Acquire<'a, M: RawMutex, L: Law = Aimd, const WAITERS: usize = 8> {
     /// `None` once it was ready; after that it stays pending.
-    limiter: Option<&'a Limiter<M, L, WAITERS>>,
+    lane: Option<Lane<'a, M, L, WAITERS>>,
     queued: Option<Key>,
 }
 
 impl<'a, M: RawMutex, L: Law, const WAITERS: usize> Acquire<'a, M, L, WAITERS> {
-    pub(crate) const fn new(limiter: &'a Limiter<M, L, WAITERS>) -> Self {
+    pub(crate) const fn new(lane: Lane<'a, M, L, WAITERS>) -> Self {
         Self {
-            limiter: Some(limiter),
+            lane: Some(lane),
             queued: None,
         }
     }
 
     /// It was ready before.
     pub(crate) const fn is_over(&self) -> bool {
-        self.limiter.is_none()
+        self.lane.is_none()
     }
 
     /// Ends the wait: with the slot if it was granted by now, else with `TimedOut`.
     pub(crate) fn give_up(&mut self) -> Result<Permit<'a, M, L, WAITERS>, Rejected> {
         let key = self.queued.take();
-        let Some(limiter) = self.limiter.take() else {
+        let Some(lane) = self.lane.take() else {
             return Err(Rejected::new(RejectReason::TimedOut, 0, 0));
         };
-        let ended = match key.and_then(|key| limiter.leave(&key)) {
+        let ended = match key.and_then(|key| lane.leave(&key)) {
             Some(ended) => ended,
-            None => Err(limiter.refusal(RejectReason::TimedOut)),
+            None => Err(lane.refusal(RejectReason::TimedOut)),
         };
-        end(limiter, ended)
+        end(lane, ended)
     }
 }
 
 fn end<M: RawMutex, L: Law, const WAITERS: usize>(
-    limiter: &Limiter<M, L, WAITERS>,
+    lane: Lane<'_, M, L, WAITERS>,
     ended: Result<limiter_core::Slot, Rejected>,
 ) -> Result<Permit<'_, M, L, WAITERS>, Rejected> {
     match ended {
-        Ok(slot) => Ok(Permit::new(limiter, slot)),
+        Ok(slot) => Ok(Permit::new(lane, slot)),
         Err(refused) => {
-            limiter.reporter.refused(&refused);
+            lane.line.reporter.refused(&refused);
             Err(refused)
         }
     }
@@ -69,17 +69,17 @@ impl<'a, M: RawMutex, L: Law, const WAITERS: usize> Future for Acquire<'a, M, L,
     type Output = Result<Permit<'a, M, L, WAITERS>, Rejected>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(limiter) = self.limiter else {
+        let Some(lane) = self.lane else {
             return Poll::Pending;
         };
         let joined = match &self.queued {
-            Some(key) => match limiter.check(key, context.waker()) {
+            Some(key) => match lane.check(key, context.waker()) {
                 Poll::Ready(ended) => Joined::Ended(ended),
                 Poll::Pending => return Poll::Pending,
             },
-            None => match limiter.admit() {
+            None => match lane.admit() {
                 Ok(slot) => Joined::Ended(Ok(slot)),
-                Err(refused) => limiter.join(refused, context.waker()),
+                Err(refused) => lane.join(refused, context.waker()),
             },
         };
         match joined {
@@ -89,8 +89,8 @@ impl<'a, M: RawMutex, L: Law, const WAITERS: usize> Future for Acquire<'a, M, L,
             }
             Joined::Ended(ended) => {
                 self.queued = None;
-                self.limiter = None;
-                Poll::Ready(end(limiter, ended))
+                self.lane = None;
+                Poll::Ready(end(lane, ended))
             }
         }
     }
@@ -98,12 +98,12 @@ impl<'a, M: RawMutex, L: Law, const WAITERS: usize> Future for Acquire<'a, M, L,
 
 impl<M: RawMutex, L: Law, const WAITERS: usize> Drop for Acquire<'_, M, L, WAITERS> {
     fn drop(&mut self) {
-        let (Some(limiter), Some(key)) = (self.limiter.take(), self.queued.take()) else {
+        let (Some(lane), Some(key)) = (self.lane.take(), self.queued.take()) else {
             return;
         };
-        if let Some(Ok(slot)) = limiter.leave(&key) {
+        if let Some(Ok(slot)) = lane.leave(&key) {
             // Granted and not taken: the next in line gets it.
-            limiter.release(slot);
+            lane.release(slot);
         }
     }
 }

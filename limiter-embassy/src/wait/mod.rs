@@ -2,8 +2,9 @@
 //!
 //! The rules that keep a waiter from being stranded are those of the adapter for servers:
 //!
-//! 1. Whoever joins sets the waiting bit of the admission word before the last try. The bit and the slots
-//!    are one word, so either the try sees a slot that came free, or whoever frees one sees the bit.
+//! 1. Whoever joins an empty line sets the waiting bit of the admission word before the last try. The bit
+//!    and the slots are one word, so either the try sees a slot that came free, or whoever frees one sees
+//!    the bit.
 //! 2. Everything that may make room serves the line: a release that saw the bit, a limit that rose, a
 //!    waiter that gave its grant back, closing.
 //! 3. The bit is cleared under the lock and only when the line is empty.
@@ -21,18 +22,34 @@ mod timeout;
 pub use acquire::Acquire;
 pub use timeout::AcquireTimeout;
 
-use crate::Limiter;
 use crate::clock::now;
-use core::fmt;
+use crate::report::Reporter;
 use core::task::{Poll, Waker};
 use embassy_sync::blocking_mutex::Mutex;
 use embassy_sync::blocking_mutex::raw::RawMutex;
 use limiter_core::law::Law;
-use limiter_core::{RejectReason, Rejected, Slot, Timestamp};
+use limiter_core::{Change, Outcome, RejectReason, Rejected, Settled, Slot, Timestamp};
 use queue::{Key, Queue, State};
 
-/// The line behind its lock.
-pub(crate) struct Waiters<M: RawMutex, const N: usize>(Mutex<M, Queue<N>>);
+/// The line behind its lock, and what is written about those it refuses.
+pub(crate) struct Line<M: RawMutex, const N: usize> {
+    queue: Mutex<M, Queue<N>>,
+    pub(crate) reporter: Reporter,
+}
+
+/// A limiter of the core and the line in front of it: what futures and permits lead to.
+pub(crate) struct Lane<'a, M: RawMutex, L: Law, const N: usize> {
+    pub(crate) core: &'a limiter_core::Limiter<L>,
+    pub(crate) line: &'a Line<M, N>,
+}
+
+impl<M: RawMutex, L: Law, const N: usize> Clone for Lane<'_, M, L, N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: RawMutex, L: Law, const N: usize> Copy for Lane<'_, M, L, N> {}
 
 /// How joining the line ended.
 pub(crate) enum Joined {
@@ -49,26 +66,60 @@ struct Step {
     more: bool,
 }
 
-impl<M: RawMutex, const N: usize> Waiters<M, N> {
+impl<M: RawMutex, const N: usize> Line<M, N> {
     pub(crate) const fn new() -> Self {
-        Self(Mutex::new(Queue::new()))
+        Self {
+            queue: Mutex::new(Queue::new()),
+            reporter: Reporter::new(),
+        }
     }
 
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
-        self.0.lock(|queue| queue.len())
+        self.queue.lock(|queue| queue.len())
     }
 }
 
-impl<M: RawMutex, const N: usize> fmt::Debug for Waiters<M, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Waiters").finish_non_exhaustive()
+impl<M: RawMutex, L: Law, const N: usize> Lane<'_, M, L, N> {
+    /// Takes a slot and closes a window that an interrupt handler or a dropped permit left due.
+    pub(crate) fn admit(self) -> Result<Slot, Rejected> {
+        let slot = self.core.admit_with(now)?;
+        self.settled(self.core.tend(slot.started()));
+        self.line.reporter.admitted(slot.started());
+        Ok(slot)
     }
-}
 
-impl<M: RawMutex, L: Law, const N: usize> Limiter<M, L, N> {
+    pub(crate) fn settle(self, slot: Slot, outcome: Outcome) {
+        self.settled(self.core.settle(slot, outcome, now()));
+    }
+
+    /// Records and frees without running a law: in interrupt handlers and destructors.
+    pub(crate) fn settle_without_law(self, slot: Slot, outcome: Outcome) {
+        if self.core.settle_from_isr(slot, outcome, now()).wake() {
+            self.serve();
+        }
+    }
+
+    pub(crate) fn release(self, slot: Slot) {
+        self.settled(self.core.release(slot));
+    }
+
+    /// Does what follows from what the core did.
+    pub(crate) fn settled(self, settled: Settled) {
+        self.follow(settled.change(), settled.wake());
+    }
+
+    pub(crate) fn follow(self, change: Option<Change>, wake: bool) {
+        if let Some(change) = change {
+            self.line.reporter.changed(&change);
+        }
+        if wake {
+            self.serve();
+        }
+    }
+
     /// Puts a waiter that was just refused for the reason in `refused` into the line.
-    pub(crate) fn join(&self, refused: Rejected, waker: &Waker) -> Joined {
+    pub(crate) fn join(self, refused: Rejected, waker: &Waker) -> Joined {
         let may_wait = matches!(
             refused.reason,
             RejectReason::AtLimit | RejectReason::WaitersAhead
@@ -77,41 +128,38 @@ impl<M: RawMutex, L: Law, const N: usize> Limiter<M, L, N> {
             return Joined::Ended(Err(refused));
         }
         let (now, waker) = (now(), waker.clone());
-        let joined: Result<_, Waker> = self.waiters.0.lock(|queue| {
-            let key = queue.push(waker)?;
-            self.core.set_waiting();
-            let step = self.step(queue, now);
-            let ended = queue.take_ended(&key);
-            Ok((key, step, ended))
-        });
-        match joined {
-            Err(waker) => {
-                drop(waker);
-                Joined::Ended(Err(Rejected::new(
-                    RejectReason::QueueFull,
-                    refused.limit,
-                    refused.inflight,
-                )))
-            }
-            Ok((key, step, None)) => {
-                self.follow(step);
-                Joined::Queued(key)
-            }
-            Ok((_, step, Some(state))) => {
-                // Whose wait ended in the step is this one, who is awake.
-                drop(step.wake);
-                if step.more {
-                    self.serve();
+        let (joined, unused) = self.line.queue.lock(|queue| {
+            // Behind others there is nothing to try: whoever makes room sees the bit, and serves them first.
+            if queue.is_empty() {
+                self.core.set_waiting();
+                match self.core.admit_waiter(now) {
+                    Err(refused) if refused.reason != RejectReason::Closed => {}
+                    ended => {
+                        self.core.clear_waiting();
+                        return (Joined::Ended(ended), Some(waker));
+                    }
                 }
-                Joined::Ended(self.ending(state))
             }
-        }
+            match queue.push(waker) {
+                Ok(key) => (Joined::Queued(key), None),
+                Err(waker) => {
+                    if queue.is_empty() {
+                        self.core.clear_waiting();
+                    }
+                    let full = RejectReason::QueueFull;
+                    let refused = Rejected::new(full, refused.limit, refused.inflight);
+                    (Joined::Ended(Err(refused)), Some(waker))
+                }
+            }
+        });
+        drop(unused);
+        joined
     }
 
     /// Looks whether a waiter's wait has ended, and takes its node out if it has.
-    pub(crate) fn check(&self, key: &Key, waker: &Waker) -> Poll<Result<Slot, Rejected>> {
+    pub(crate) fn check(self, key: &Key, waker: &Waker) -> Poll<Result<Slot, Rejected>> {
         let waker = waker.clone();
-        let (ended, unused) = self.waiters.0.lock(|queue| match queue.take_ended(key) {
+        let (ended, unused) = self.line.queue.lock(|queue| match queue.take_ended(key) {
             Some(state) => (Some(state), Some(waker)),
             None => (None, queue.renew(key, waker)),
         });
@@ -123,8 +171,8 @@ impl<M: RawMutex, L: Law, const N: usize> Limiter<M, L, N> {
     }
 
     /// Takes a waiter's node out, whether its wait has ended or not; if it has, returns how.
-    pub(crate) fn leave(&self, key: &Key) -> Option<Result<Slot, Rejected>> {
-        let state = self.waiters.0.lock(|queue| {
+    pub(crate) fn leave(self, key: &Key) -> Option<Result<Slot, Rejected>> {
+        let state = self.line.queue.lock(|queue| {
             let state = queue.remove(key);
             if queue.is_empty() {
                 self.core.clear_waiting();
@@ -141,10 +189,10 @@ impl<M: RawMutex, L: Law, const N: usize> Limiter<M, L, N> {
     /// Gives slots to the heads of the line as long as there are any.
     #[cold]
     #[inline(never)]
-    pub(crate) fn serve(&self) {
+    pub(crate) fn serve(self) {
         loop {
             let now = now();
-            let step = self.waiters.0.lock(|queue| self.step(queue, now));
+            let step = self.line.queue.lock(|queue| self.step(queue, now));
             if let Some(waker) = step.wake {
                 waker.wake();
             }
@@ -154,17 +202,8 @@ impl<M: RawMutex, L: Law, const N: usize> Limiter<M, L, N> {
         }
     }
 
-    fn follow(&self, step: Step) {
-        if let Some(waker) = step.wake {
-            waker.wake();
-        }
-        if step.more {
-            self.serve();
-        }
-    }
-
     /// Under the lock: gives a slot to the head if there is one, or tells it that the limiter is closed.
-    fn step(&self, queue: &Queue<N>, now: Timestamp) -> Step {
+    fn step(self, queue: &Queue<N>, now: Timestamp) -> Step {
         let mut step = Step {
             wake: None,
             more: false,
@@ -185,14 +224,14 @@ impl<M: RawMutex, L: Law, const N: usize> Limiter<M, L, N> {
         step
     }
 
-    fn ending(&self, state: State) -> Result<Slot, Rejected> {
+    fn ending(self, state: State) -> Result<Slot, Rejected> {
         match state {
             State::Granted(slot) => Ok(slot),
             _ => Err(self.refusal(RejectReason::Closed)),
         }
     }
 
-    pub(crate) fn refusal(&self, reason: RejectReason) -> Rejected {
+    pub(crate) fn refusal(self, reason: RejectReason) -> Rejected {
         let seen = self.core.snapshot();
         Rejected::new(reason, seen.limit, seen.inflight)
     }

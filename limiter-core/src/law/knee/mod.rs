@@ -82,7 +82,7 @@ impl Law for Knee {
             state.begin(window);
         }
         let before = state.middle;
-        let reason = match state.overloads(window) {
+        let reason = match state.overloads(self, window) {
             Some(cut) => cut,
             None => state.learn(self, window),
         };
@@ -91,17 +91,19 @@ impl Law for Knee {
         // The higher limit has to fit below the maximum, or there would be nothing to compare.
         let spread = state.spread(self);
         state.middle = state.middle.min(ceiling.saturating_sub(spread)).max(floor);
-        let mut decision = state.next_phase(self, window);
+        let (limit, next) = state.next_phase(self, window);
         // Whichever phase is next: a cut is never up, and demand that did not reach the limit needs no more.
-        if reason == Reason::CutOverload {
-            let below = window.limit.saturating_sub(1).max(window.min).max(1);
-            decision.limit = decision.limit.min(below);
-        } else if !window.limited() {
-            decision.limit = decision.limit.min(window.limit);
-        }
-        decision.reason = said(reason, before, state.middle, window.limit, decision.limit);
+        let limit = if reason == Reason::CutOverload {
+            let below = window.limit.saturating_sub(1).max(window.min);
+            (state.middle >> 8).min(below).max(1)
+        } else if window.limited() {
+            limit
+        } else {
+            limit.min(window.limit)
+        };
+        let reason = said(reason, before, state.middle, window.limit, limit);
         state.write(words);
-        decision
+        Decision::new(limit, reason).then(next)
     }
 
     fn on_set(&self, words: &mut [u32; WORDS], limit: u32) {
@@ -136,7 +138,7 @@ impl State {
 
     /// Takes what the closed window showed into the middle.
     fn learn(&mut self, law: &Knee, window: &Window) -> Reason {
-        if window.successes < LEAST_PHASE {
+        if window.few() || window.successes < LEAST_PHASE {
             return Reason::HeldTooFewSamples;
         }
         // Three quarters of the limit, on average, but for a quarter of a slot: a single one that is asked
@@ -149,7 +151,7 @@ impl State {
         if self.mode == Mode::Ramp {
             self.ramp(Phase::of(window))
         } else {
-            self.compare(law, Phase::of(window), window.successes)
+            self.compare(law, Phase::of(window), window)
         }
     }
 }

@@ -2,10 +2,13 @@
 
 use super::super::math::scale_per_mille;
 use super::super::{Reason, Window};
-use super::state::State;
+use super::Knee;
+use super::state::{Mode, State};
 
 /// A share of overloads above this, per mille, is never taken for stray errors.
 const STRAY_MOST: u32 = 100;
+/// Above this nobody knows how much is left: the way back is a search.
+const MOST_LOST: u32 = 300;
 
 impl State {
     /// Whether the window's overloads are beyond the tolerated share, and what came of it.
@@ -13,7 +16,7 @@ impl State {
     /// Errors that come at the same rate whatever the limit is (a bug, a bad replica, a dependency's
     /// dependency) must not shrink it. So a cut is a trial: the window after it shows a smaller share, or
     /// the share is not of our making, is tolerated from then on, and the cut is taken back.
-    pub(super) fn overloads(&mut self, window: &Window) -> Option<Reason> {
+    pub(super) fn overloads(&mut self, law: &Knee, window: &Window) -> Option<Reason> {
         let share = window.overload_share();
         if !window.overloads_above(window.tolerance.max(self.stray + self.stray / 4)) {
             self.cut = 0;
@@ -35,8 +38,10 @@ impl State {
         }
         self.cut = share.max(1);
         self.middle = scale_per_mille(self.middle, 1_000 - off(share));
-        if share > STRAY_MOST {
+        if share > MOST_LOST {
             self.start_search(true);
+        } else if share > STRAY_MOST {
+            self.start(Mode::Track, law.target_q8);
         }
         Some(Reason::CutOverload)
     }

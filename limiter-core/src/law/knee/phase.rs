@@ -1,9 +1,9 @@
 //! When a phase begins and ends, and its limit.
 
+use super::super::Next;
 use super::super::math::{div_rem, isqrt, scale_per_mille};
-use super::super::{Decision, Next};
 use super::state::{Mode, State};
-use super::{Knee, Reason, Window};
+use super::{Knee, Window};
 use crate::time::Ticks;
 
 /// A period is 8 s >> exponent. From half a second, which clocks 100 ms apart still share, to 4 s; alone,
@@ -34,7 +34,7 @@ impl State {
     }
 
     /// The limit and the length of the next phase.
-    pub(super) fn next_phase(&mut self, law: &Knee, window: &Window) -> Decision {
+    pub(super) fn next_phase(&mut self, law: &Knee, window: &Window) -> (u32, Next) {
         let period = period(window, self.exponent);
         let clock = window.wall.unwrap_or(window.now).ticks();
         let (index, left) = wall_phase(clock, window.rate.get(), self.exponent);
@@ -43,34 +43,36 @@ impl State {
                 // Alone, at the service's own pace.
                 let limit = self.middle >> 8;
                 let rtt = window.rtt_mean.get();
-                return Decision::new(limit, Reason::Grew).then(Next {
+                let next = Next {
                     settle: Ticks::new(rtt),
                     length: Ticks::new(rtt.saturating_mul(2)),
                     samples: limit.max(STEP_SAMPLES),
-                });
+                };
+                return (limit, next);
             }
             None => {
                 self.high = !self.high;
-                (period * 3 / 10, period - period * 3 / 10)
+                (skipped(period), period - skipped(period))
             }
             Some(_) => {
                 if left > period / 2 {
                     self.high = index & 1 == 0;
-                    let settle = (left * 2).saturating_sub(period) * 3 / 10;
+                    let settle = skipped((left * 2).saturating_sub(period));
                     (settle, left - settle)
                 } else {
                     // Too late for this phase: wait for the next.
                     self.high = index & 1 == 1;
-                    (left + period * 3 / 10, period - period * 3 / 10)
+                    (left + skipped(period), period - skipped(period))
                 }
             }
         };
         let dither = (index.wrapping_add(u32::from(!self.high)) >> 1).reverse_bits() >> 24;
-        Decision::new(self.limit(law, dither), Reason::Probing).then(Next {
+        let next = Next {
             settle: Ticks::new(settle),
             length: Ticks::new(length),
             samples: 0,
-        })
+        };
+        (self.limit(law, dither), next)
     }
 
     /// The limit of the phase. `dither` (Q8) is the same in both phases of a pair and goes through the
@@ -103,6 +105,11 @@ impl State {
         };
         spread.max(128)
     }
+}
+
+/// The first part of a phase, in which permits of the last one end: three tenths.
+fn skipped(period: u64) -> u64 {
+    period.saturating_mul(77) >> 8
 }
 
 /// The length of a phase in ticks.

@@ -2,7 +2,7 @@
 
 use super::super::math::{isqrt, scale_per_mille};
 use super::state::{Mode, Phase, State, TRUST, within};
-use super::{Knee, Reason};
+use super::{Knee, Reason, Window};
 
 /// log2 of 1.003 in Q16: two phases whose concurrency differed by less say nothing.
 const DELTA_LEAST: i32 = 283;
@@ -33,7 +33,8 @@ const FLAT_PAIRS: u32 = 8;
 
 impl State {
     /// Compares the phase with the one before it.
-    pub(super) fn compare(&mut self, law: &Knee, phase: Phase, samples: u32) -> Reason {
+    pub(super) fn compare(&mut self, law: &Knee, phase: Phase, window: &Window) -> Reason {
+        let samples = window.successes;
         let (before, had) = (self.other, self.have);
         let weight_q8 = samples.min(self.other_samples).min(8 * FULL_PHASE) * 256 / FULL_PHASE;
         (self.other, self.other_samples, self.have) = (phase, samples, true);
@@ -69,7 +70,11 @@ impl State {
         let raw = within(claim / (grown / 256).max(1), -512, 512);
         self.noise += ((raw - elasticity).abs() - self.noise) / 16;
         self.bloated = count(self.bloated, self.bloat(low));
-        let room = raw > ROOM && (elasticity > ROOM_AGREED || raw > elasticity + self.noise);
+        // At the maximum there is nothing to find above.
+        let below_max =
+            self.middle.saturating_add(self.middle / 4) < window.max.saturating_mul(256);
+        let room =
+            below_max && raw > ROOM && (elasticity > ROOM_AGREED || raw > elasticity + self.noise);
         self.up = count(self.up, room);
         if self.up == NEWS {
             // What was learned before is out of date.

@@ -1,0 +1,255 @@
+//! One logical call as a state machine without I/O.
+
+use crate::budget::Tokens;
+use crate::dependency::{Admitted, Dependency, Events, Policy};
+use crate::histogram::Latencies;
+use crate::law::Law;
+use crate::permit::Slot;
+use crate::time::{Ticks, Timestamp};
+use core::borrow::Borrow;
+use core::fmt;
+use core::ops::Deref;
+
+mod ending;
+mod options;
+mod progress;
+
+pub(crate) use ending::How;
+pub use ending::{Attempt, Ending, GiveUp, Refusal, Step};
+use options::Allowance;
+pub use options::{CallOptions, Carried};
+
+/// Something that leads to a [`Dependency`]: any pointer to one. Sealed by its blanket implementation.
+pub trait Depends {
+    #[doc(hidden)]
+    type Law: Law;
+    #[doc(hidden)]
+    type Latencies: Latencies;
+    #[doc(hidden)]
+    type Policy: Borrow<Policy>;
+    #[doc(hidden)]
+    fn dependency(&self) -> &Dependency<Self::Law, Self::Latencies, Self::Policy>;
+}
+
+impl<L, H, C, D> Depends for D
+where
+    L: Law,
+    H: Latencies,
+    C: Borrow<Policy>,
+    D: Deref<Target = Dependency<L, H, C>>,
+{
+    type Law = L;
+    type Latencies = H;
+    type Policy = C;
+
+    fn dependency(&self) -> &Dependency<L, H, C> {
+        self
+    }
+}
+
+/// A logical call: attempts, hedges, waits and their end, one step at a time.
+///
+/// Ask [`step`](Call::step) what to do, do it, report the end of every attempt to [`finish`](Call::finish),
+/// and ask again. The call holds what its attempts take: a slot of the limiter and a lease of the breaker
+/// each. A slot is freed before the attempt that comes after it starts, and during back-off unless the
+/// options say otherwise.
+///
+/// What is tried again: failures that are not permanent, overloads and timeouts, while attempts, time and
+/// budget last. What is refused here is not, and costs nothing. An exhausted budget ends no attempt that is
+/// running. Random words spread delays; take them from [`Random`](crate::Random).
+///
+/// # Cancellation
+///
+/// Dropping the call frees everything: slots, leases, its place among those in back-off. A destructor has no
+/// clock and tells nobody who waits for a slot, so an adapter with a queue calls
+/// [`abandon`](Call::abandon) first.
+#[must_use = "dropping a call gives up"]
+pub struct Call<D: Depends> {
+    depends: D,
+    options: CallOptions,
+    time: Allowance,
+    /// Started so far, those that were carried here among them.
+    attempts: u32,
+    failures: u32,
+    /// The back-off before, without what a hint added.
+    delay: Ticks,
+    /// What the next attempt costs, unless it is the first.
+    cost: Tokens,
+    told_not_to: bool,
+    running: [Option<Running>; 2],
+    hedge_after: Option<Ticks>,
+    /// Kept during back-off.
+    slot: Option<Slot>,
+    /// Counted among those in back-off.
+    place: bool,
+    phase: Phase,
+    events: Events,
+}
+
+#[derive(Debug)]
+struct Running {
+    admitted: Admitted,
+    number: u32,
+    timeout: Ticks,
+    /// The call ends before an attempt usually would be given up.
+    cut: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Ready,
+    Waiting { since: Timestamp, length: Ticks },
+    Running,
+    Over(Step),
+}
+
+impl<D: Depends> Call<D> {
+    pub(crate) fn begin(depends: D, now: Timestamp, options: CallOptions) -> Self {
+        let policy = depends.dependency().policy();
+        let carried = options.carried;
+        let total = carried.map_or(options.total.unwrap_or(policy.total), |carried| {
+            policy.rate.ticks(carried.left)
+        });
+        Self {
+            time: Allowance::new(total, now),
+            attempts: carried.map_or(0, |carried| carried.attempts),
+            failures: 0,
+            delay: Ticks::new(0),
+            cost: policy.retry_cost,
+            told_not_to: false,
+            running: [None, None],
+            hedge_after: None,
+            slot: None,
+            place: false,
+            phase: Phase::Ready,
+            events: Events::default(),
+            depends,
+            options,
+        }
+    }
+
+    /// What to do next. Asking again changes nothing until its time has come.
+    ///
+    /// A call that gave up because an attempt was refused here may be asked again, later; after any other
+    /// end the answer stays the same.
+    pub fn step(&mut self, now: Timestamp, random: u32) -> Step {
+        self.go_on(now, random, None)
+    }
+
+    /// Like [`step`](Call::step), with a slot that the adapter took for the next attempt, by waiting in its
+    /// queue. Where no attempt is due the slot is freed.
+    pub fn step_with(&mut self, slot: Slot, now: Timestamp, random: u32) -> Step {
+        self.go_on(now, random, Some(slot))
+    }
+
+    fn go_on(&mut self, now: Timestamp, random: u32, slot: Option<Slot>) -> Step {
+        let left = self.time.at(now);
+        if let Some(slot) = slot {
+            // One that is held already is as good.
+            if let Some(other) = self.slot.replace(slot) {
+                self.release(other);
+            }
+        }
+        let step = match self.phase {
+            Phase::Over(step) => step,
+            Phase::Running => self.look_after(left, now, random),
+            Phase::Ready => self.start(left, now, random),
+            Phase::Waiting { since, length } => match now.since(since) {
+                Some(passed) if passed >= length => {
+                    self.leave_place();
+                    self.phase = Phase::Ready;
+                    self.start(left, now, random)
+                }
+                Some(_) => Step::Wait(since.after(length)),
+                // The clock was set back: wait no longer than from now on.
+                None => self.wait(length, now),
+            },
+        };
+        if !matches!(step, Step::Wait(_)) || !self.options.hold {
+            if let Some(slot) = self.slot.take() {
+                self.release(slot);
+            }
+        }
+        step
+    }
+
+    /// Reports how an attempt ended. A number that is not running is none of this call's and changes nothing.
+    pub fn finish(&mut self, number: u32, ending: Ending, now: Timestamp, random: u32) {
+        let left = self.time.at(now);
+        for index in 0..self.running.len() {
+            if self.is_number(index, number) {
+                self.end(index, ending, left, now, random);
+            }
+        }
+    }
+
+    fn is_number(&self, index: usize, number: u32) -> bool {
+        matches!(self.running.get(index), Some(Some(running)) if running.number == number)
+    }
+
+    /// Attempts made and time left, to travel with a job that is put back into a queue.
+    pub fn carried(&mut self, now: Timestamp) -> Carried {
+        let left = self.time.at(now);
+        let rate = self.depends.dependency().policy().rate;
+        Carried::new(self.attempts, left, rate)
+    }
+
+    /// Attempts started so far.
+    pub const fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// What happened since it was asked last that an adapter has to see to.
+    pub fn take_events(&mut self) -> Events {
+        core::mem::take(&mut self.events)
+    }
+
+    /// Gives up: what is running counts as given up by the caller, everything is freed.
+    pub fn abandon(&mut self, now: Timestamp) -> Events {
+        self.supersede(now, 0);
+        self.free();
+        if !matches!(self.phase, Phase::Over(_)) {
+            self.phase = Phase::Over(Step::GiveUp(GiveUp::Abandoned));
+        }
+        self.take_events()
+    }
+
+    fn release(&mut self, slot: Slot) {
+        let settled = self.depends.dependency().limiter().release(slot);
+        self.events.add(settled);
+    }
+
+    fn leave_place(&mut self) {
+        if core::mem::take(&mut self.place) {
+            self.depends.dependency().backlog().leave();
+        }
+    }
+
+    fn free(&mut self) {
+        for index in 0..self.running.len() {
+            if let Some(running) = self.running.get_mut(index).and_then(Option::take) {
+                let settled = self.depends.dependency().drop_attempt(running.admitted);
+                self.events.add(settled);
+            }
+        }
+        if let Some(slot) = self.slot.take() {
+            self.release(slot);
+        }
+        self.leave_place();
+    }
+}
+
+impl<D: Depends> Drop for Call<D> {
+    fn drop(&mut self) {
+        self.free();
+    }
+}
+
+impl<D: Depends> fmt::Debug for Call<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("attempts", &self.attempts)
+            .field("phase", &self.phase)
+            .finish_non_exhaustive()
+    }
+}

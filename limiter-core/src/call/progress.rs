@@ -1,0 +1,235 @@
+//! The inside of a call: starting, watching and ending its attempts, and what comes after.
+
+use super::ending::{Attempt, Ending, GiveUp, Hint, How, Step};
+use super::{Call, Depends, Phase, Running};
+use crate::budget::Exhausted;
+use crate::cell::backlog::FRESH;
+use crate::dependency::{Admitted, Denied, Who};
+use crate::law::backoff::mix;
+use crate::permit::Slot;
+use crate::time::{Ticks, Timestamp};
+
+impl<D: Depends> Call<D> {
+    /// Starts an attempt, if every rule lets it through.
+    pub(super) fn start(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
+        if left.get() == 0 {
+            return self.over(Step::GiveUp(GiveUp::Deadline));
+        }
+        let dependency = self.depends.dependency();
+        let first = self.attempts == 0;
+        if first && dependency.backlog().take(FRESH) {
+            let length = dependency.policy().backoff.first(random);
+            return self.wait(length, now);
+        }
+        let who = if first {
+            Who::First
+        } else {
+            Who::Retry(self.cost)
+        };
+        let slot = self.slot.take();
+        match dependency.admit_attempt(who, slot, now, random, &mut self.events) {
+            Ok(admitted) => {
+                self.hedge_after = if self.options.hedge {
+                    dependency.hedge_delay()
+                } else {
+                    None
+                };
+                self.launch(admitted, false, left, now)
+            }
+            Err(Denied::Refused(refusal)) => Step::GiveUp(GiveUp::Refused(refusal)),
+            Err(Denied::Exhausted(exhausted)) => {
+                self.over(Step::GiveUp(GiveUp::Exhausted(exhausted)))
+            }
+        }
+    }
+
+    fn launch(&mut self, admitted: Admitted, hedge: bool, left: Ticks, now: Timestamp) -> Step {
+        let usual = self.depends.dependency().timeout();
+        let timeout = usual.min(left);
+        self.attempts = self.attempts.saturating_add(1);
+        let number = self.attempts;
+        let running = Running {
+            admitted,
+            number,
+            timeout,
+            cut: left < usual,
+        };
+        if let Some(free) = self.running.iter_mut().find(|running| running.is_none()) {
+            *free = Some(running);
+        }
+        self.phase = Phase::Running;
+        Step::Attempt(Attempt {
+            number,
+            timeout,
+            deadline: now.after(timeout),
+            hedge,
+        })
+    }
+
+    /// Ends attempts whose time is over, and sends a hedge when one is due.
+    pub(super) fn look_after(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
+        let mut wake = now.after(left);
+        for index in 0..self.running.len() {
+            let Some(Some(running)) = self.running.get(index) else {
+                continue;
+            };
+            let (number, timeout) = (running.number, running.timeout);
+            if left.get() == 0 || running.admitted.slot.age(now) >= timeout {
+                self.end(index, Ending::timeout(), left, now, random);
+                return Step::Cancel(number);
+            }
+            wake = wake.min(due(&running.admitted.slot, timeout, now));
+        }
+        if let (Some(after), Some(Some(first))) = (self.hedge_after, self.running.first()) {
+            if first.admitted.slot.age(now) >= after {
+                self.hedge_after = None;
+                if let Some(hedge) = self.hedge(left, now, random) {
+                    return hedge;
+                }
+            } else {
+                wake = wake.min(due(&first.admitted.slot, after, now));
+            }
+        }
+        Step::Running(wake)
+    }
+
+    fn hedge(&mut self, left: Ticks, now: Timestamp, random: u32) -> Option<Step> {
+        let dependency = self.depends.dependency();
+        let policy = dependency.policy();
+        if self.attempts >= self.most_attempts() || self.told_not_to || !dependency.calm(now) {
+            return None;
+        }
+        let who = Who::Hedge(policy.retry_cost);
+        let admitted = dependency
+            .admit_attempt(who, None, now, random, &mut self.events)
+            .ok()?;
+        Some(self.launch(admitted, true, left, now))
+    }
+
+    fn most_attempts(&self) -> u32 {
+        let policy = self.depends.dependency().policy();
+        self.options.attempts.unwrap_or(policy.attempts)
+    }
+
+    /// An attempt ended: settles it and decides what comes after.
+    pub(super) fn end(
+        &mut self,
+        index: usize,
+        ending: Ending,
+        left: Ticks,
+        now: Timestamp,
+        random: u32,
+    ) {
+        let Some(running) = self.running.get_mut(index).and_then(Option::take) else {
+            return;
+        };
+        // A timeout that the call's own deadline made early says nothing about the dependency.
+        let ending = match ending.how {
+            How::Timeout if running.cut => Ending::superseded(),
+            _ => ending,
+        };
+        let alone = self.running.iter().all(Option::is_none);
+        let next = match ending.how {
+            How::Success => Some(Phase::Over(Step::Done)),
+            How::Permanent | How::Ignored => Some(Phase::Over(Step::GiveUp(GiveUp::Permanent))),
+            _ => {
+                self.note(ending);
+                alone.then(|| self.plan(ending, left, now, random))
+            }
+        };
+        let keep = self.options.hold && matches!(next, Some(Phase::Waiting { .. }));
+        let dependency = self.depends.dependency();
+        self.slot = dependency.settle_attempt(
+            running.admitted,
+            ending,
+            keep,
+            now,
+            random,
+            &mut self.events,
+        );
+        if let Some(phase) = next {
+            self.phase = phase;
+            if matches!(phase, Phase::Over(_)) {
+                self.supersede(now, random);
+            }
+        }
+    }
+
+    /// Remembers what a failure says about the next attempt.
+    fn note(&mut self, ending: Ending) {
+        let policy = self.depends.dependency().policy();
+        self.failures = self.failures.saturating_add(1);
+        self.hedge_after = None;
+        self.told_not_to |= ending.hint == Hint::Never;
+        self.cost = match (ending.hint, ending.how) {
+            (Hint::After(_), _) => policy.pushback_cost,
+            (_, How::Timeout) => policy.timeout_cost,
+            _ => policy.retry_cost,
+        };
+    }
+
+    /// Whether and when to try again, after the last attempt that was running failed.
+    fn plan(&mut self, ending: Ending, left: Ticks, now: Timestamp, random: u32) -> Phase {
+        let over = |why| Phase::Over(Step::GiveUp(why));
+        let dependency = self.depends.dependency();
+        let policy = dependency.policy();
+        if self.told_not_to {
+            return over(GiveUp::ToldNotTo);
+        }
+        if self.attempts >= self.most_attempts() {
+            return over(GiveUp::Attempts);
+        }
+        // Only looked at: what is withdrawn is withdrawn when the attempt leaves, or the budget would fill
+        // while calls wait, and both go out together.
+        let balance = dependency.budget().balance(now);
+        if balance < self.cost {
+            return over(GiveUp::Exhausted(Exhausted { balance }));
+        }
+        self.delay = policy.backoff.delay(self.failures, self.delay, mix(random));
+        let length = match ending.hint {
+            Hint::After(hint) => policy.backoff.hinted(self.delay, hint),
+            _ => self.delay,
+        };
+        if length >= left {
+            return over(GiveUp::Deadline);
+        }
+        if !dependency.backlog().enter(policy.waiting) {
+            return over(GiveUp::Crowded);
+        }
+        self.place = true;
+        Phase::Waiting { since: now, length }
+    }
+
+    pub(super) fn wait(&mut self, length: Ticks, now: Timestamp) -> Step {
+        self.phase = Phase::Waiting { since: now, length };
+        Step::Wait(now.after(length))
+    }
+
+    fn over(&mut self, step: Step) -> Step {
+        self.phase = Phase::Over(step);
+        step
+    }
+
+    /// Settles whatever still runs as given up.
+    pub(super) fn supersede(&mut self, now: Timestamp, random: u32) {
+        for index in 0..self.running.len() {
+            if let Some(running) = self.running.get_mut(index).and_then(Option::take) {
+                let dependency = self.depends.dependency();
+                let none = dependency.settle_attempt(
+                    running.admitted,
+                    Ending::superseded(),
+                    false,
+                    now,
+                    random,
+                    &mut self.events,
+                );
+                debug_assert!(none.is_none(), "nothing was to be kept");
+            }
+        }
+    }
+}
+
+/// When an attempt is `age` old; from now on, when the clock was set back.
+fn due(slot: &Slot, age: Ticks, now: Timestamp) -> Timestamp {
+    slot.started().min(now).after(age)
+}

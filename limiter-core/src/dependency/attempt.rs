@@ -1,0 +1,277 @@
+//! One attempt: the rules that let it through, in their order, and what its end tells each of them.
+
+use super::Dependency;
+use crate::breaker::{BreakerChange, BreakerOpen, verdict};
+use crate::budget::{Exhausted, Tokens};
+use crate::call::{Ending, How, Refusal};
+use crate::cell::backlog::{Backlog, OWED};
+use crate::cell::breaker::Flip;
+use crate::histogram::Latencies;
+use crate::law::Law;
+use crate::law::breaker::{Kind, Lease};
+use crate::law::budget::Posting;
+use crate::outcome::Outcome;
+use crate::permit::Slot;
+use crate::settle::{Change, Settled};
+use crate::time::{Ticks, Timestamp};
+use core::borrow::Borrow;
+
+use super::Policy;
+
+/// What an attempt holds.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    pub(crate) slot: Slot,
+    pub(crate) lease: Lease,
+}
+
+/// Who asks to be let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    First,
+    Retry(Tokens),
+    Hedge(Tokens),
+}
+
+/// Why an attempt is not let through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Denied {
+    Refused(Refusal),
+    Exhausted(Exhausted),
+}
+
+/// What happened on the way that an adapter has to see to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub struct Events {
+    /// Someone waits for a slot of the limiter and may be let in now: serve the queue.
+    pub wake: bool,
+    /// The last change of the limit.
+    pub limit: Option<Change>,
+    /// The last change of the breaker.
+    pub breaker: Option<BreakerChange>,
+}
+
+impl Events {
+    pub(crate) fn add(&mut self, settled: Settled) {
+        self.wake |= settled.wake();
+        self.limit = settled.change().or(self.limit);
+    }
+}
+
+impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
+    /// Lets an attempt through: the breaker first, then the throttle, which is for a closed one only, then
+    /// the limiter, and the budget last, so that what is refused here costs nothing. Whatever an earlier
+    /// rule gave is given back when a later one refuses. `slot` is one that the caller holds already.
+    pub(crate) fn admit_attempt(
+        &self,
+        who: Who,
+        slot: Option<Slot>,
+        now: Timestamp,
+        random: u32,
+        events: &mut Events,
+    ) -> Result<Admitted, Denied> {
+        let policy = self.policy();
+        let stamp = policy.rate.coarse_stamp(now);
+        let circuitry = &policy.breaker.circuitry;
+        let mut guard = Pending {
+            dependency: self,
+            slot,
+            lease: None,
+            events,
+        };
+        match self.circuit.enter(circuitry, stamp) {
+            Ok(lease) => guard.lease = Some(lease),
+            Err(left) => {
+                return Err(Denied::Refused(Refusal::Breaker(BreakerOpen {
+                    left: policy.rate.coarse_ticks(left),
+                })));
+            }
+        }
+        let probes = guard.lease.is_some_and(|lease| lease.probe);
+        if let Some(throttle) = policy.throttle.as_ref().filter(|_| !probes) {
+            if self.requests.refuses(throttle, stamp, random) {
+                // What is refused counts as a request too.
+                self.requests.request(throttle, stamp);
+                return Err(Denied::Refused(Refusal::Throttled));
+            }
+        }
+        if guard.slot.is_none() {
+            match self.limiter.admit(now) {
+                Ok(slot) => guard.slot = Some(slot),
+                Err(rejected) => return Err(Denied::Refused(Refusal::Limiter(rejected))),
+            }
+        }
+        self.charge(who, now).map_err(Denied::Exhausted)?;
+        if let Some(throttle) = &policy.throttle {
+            self.requests.request(throttle, stamp);
+        }
+        match (guard.slot.take(), guard.lease.take()) {
+            (Some(slot), Some(lease)) => Ok(Admitted {
+                slot: self.limiter.renew(slot, now),
+                lease,
+            }),
+            // Both were taken above.
+            _ => Err(Denied::Refused(Refusal::Throttled)),
+        }
+    }
+
+    fn charge(&self, who: Who, now: Timestamp) -> Result<(), Exhausted> {
+        let owes = who == Who::First && self.backlog.is(OWED);
+        let posting = match who {
+            Who::First if owes => Posting::Withdraw(self.policy().retry_cost.get()),
+            Who::First => Posting::Deposit,
+            Who::Retry(cost) => Posting::Withdraw(cost.get()),
+            Who::Hedge(cost) => Posting::WithdrawHedge(cost.get()),
+        };
+        self.budget.apply(posting, now)?;
+        if owes {
+            self.backlog.take(OWED);
+        }
+        Ok(())
+    }
+
+    /// Whether a hedge may be sent at all: the breaker closed and the limiter not saturated. The budget is
+    /// asked when it is.
+    pub(crate) fn calm(&self, now: Timestamp) -> bool {
+        let policy = self.policy();
+        let stamp = policy.rate.coarse_stamp(now);
+        let (_, kind, _) = self.circuit.state(&policy.breaker.circuitry, stamp);
+        kind == Kind::Closed && !self.limiter.saturated()
+    }
+
+    /// Tells every rule how an attempt ended, and frees its slot unless it is kept for the next one.
+    pub(crate) fn settle_attempt(
+        &self,
+        admitted: Admitted,
+        ending: Ending,
+        keep: bool,
+        now: Timestamp,
+        random: u32,
+        events: &mut Events,
+    ) -> Option<Slot> {
+        let policy = self.policy();
+        let stamp = policy.rate.coarse_stamp(now);
+        let Admitted { slot, lease } = admitted;
+        // Freed also when a law of the user's panics.
+        let mut guard = Pending {
+            dependency: self,
+            slot: Some(slot),
+            lease: None,
+            events,
+        };
+        let (age, outcome) = (
+            guard
+                .slot
+                .as_ref()
+                .map_or(Ticks::new(0), |slot| slot.age(now)),
+            ending.outcome(),
+        );
+        let slow = policy.breaker.slow(age, policy.rate);
+        let flip = self.circuit.settle(
+            &policy.breaker.circuitry,
+            lease,
+            verdict(outcome),
+            slow,
+            stamp,
+            random,
+        );
+        if let Some(throttle) = policy
+            .throttle
+            .as_ref()
+            .filter(|_| outcome != Outcome::Overload)
+        {
+            self.requests.accept(throttle, stamp);
+        }
+        match ending.how {
+            How::Success => self.latencies.add(age, false, now, policy.rate),
+            How::Timeout | How::Superseded => self.latencies.add(age, true, now, policy.rate),
+            _ => {}
+        }
+        if let Some(slot) = &guard.slot {
+            let change = self.limiter.observe(slot, outcome, now);
+            guard.events.limit = change.or(guard.events.limit);
+        }
+        if let Some(flip) = flip {
+            self.flipped(flip, now, guard.events);
+        }
+        if keep { guard.slot.take() } else { None }
+    }
+
+    /// Frees what an attempt held that nobody has a time or an outcome for.
+    pub(crate) fn drop_attempt(&self, admitted: Admitted) -> Settled {
+        let policy = self.policy();
+        self.circuit
+            .give_back(&policy.breaker.circuitry, admitted.lease);
+        if let Some(throttle) = &policy.throttle {
+            self.requests.accept_late(throttle);
+        }
+        self.limiter.release(admitted.slot)
+    }
+
+    /// The breaker changed its state. A dependency that was just well again starts with a quarter of the
+    /// limit that it had.
+    fn flipped(&self, flip: Flip, now: Timestamp, events: &mut Events) {
+        events.breaker = Some(flip.into());
+        if flip == Flip::Closed {
+            self.requests.clear();
+            if let Some(settled) = self.limiter.restart_from_quarter(now) {
+                events.add(settled);
+            }
+        }
+    }
+
+    /// Whether the breaker is closed, and what is to be saved of it when it is not: how often it opened
+    /// again, the units that are left, and how often it was restored.
+    pub(crate) fn saved_breaker(&self, now: Timestamp) -> (bool, u32, u32, u32) {
+        let policy = self.policy();
+        let stamp = policy.rate.coarse_stamp(now);
+        let (phase, kind, left) = self.circuit.state(&policy.breaker.circuitry, stamp);
+        let closed = kind == Kind::Closed;
+        (closed, phase.reopened(), left, phase.restored())
+    }
+
+    pub(crate) fn restore_breaker(&self, reopened: u8, restored: u8, left: u32, now: Timestamp) {
+        let policy = self.policy();
+        self.circuit.restore(
+            &policy.breaker.circuitry,
+            (reopened.into(), restored.into()),
+            left,
+            policy.rate.coarse_stamp(now),
+        );
+    }
+
+    pub(crate) fn backlog(&self) -> &Backlog {
+        &self.backlog
+    }
+
+    /// After this age of an attempt a hedge may go beside it; `None` where hedging is off.
+    pub(crate) fn hedge_delay(&self) -> Option<Ticks> {
+        let policy = self.policy();
+        let configured = policy.hedge_delay?;
+        Some(self.quantile(policy.hedge_quantile).unwrap_or(configured))
+    }
+}
+
+/// Slot and lease on the way: given back when they are dropped.
+struct Pending<'a, L: Law, H: Latencies, C: Borrow<Policy>> {
+    dependency: &'a Dependency<L, H, C>,
+    slot: Option<Slot>,
+    lease: Option<Lease>,
+    events: &'a mut Events,
+}
+
+impl<L: Law, H: Latencies, C: Borrow<Policy>> Drop for Pending<'_, L, H, C> {
+    fn drop(&mut self) {
+        let dependency = self.dependency;
+        if let Some(lease) = self.lease.take() {
+            dependency
+                .circuit
+                .give_back(&dependency.policy().breaker.circuitry, lease);
+        }
+        if let Some(slot) = self.slot.take() {
+            self.events.add(dependency.limiter.release(slot));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The arithmetic of a retry budget: milli-tokens, and a floor that loses and gains nothing by rounding.
+
+use super::math::div_rem;
+
+/// Milli-tokens in a token.
+pub(crate) const TOKEN: u32 = 1_000;
+
+/// Capacity and ratio in milli-tokens, and the floor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) capacity: u32,
+    pub(crate) ratio: u32,
+    pub(crate) floor: Floor,
+}
+
+/// What is done to a balance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Posting {
+    /// A first attempt adds the ratio.
+    Deposit,
+    /// A retry takes its cost.
+    Withdraw(u32),
+    /// A hedge takes its cost, from a budget that is more than half full.
+    WithdrawHedge(u32),
+    /// Only what time added.
+    Settle,
+}
+
+impl Posting {
+    /// The balance afterwards, never above the capacity; `None` when `have` does not allow it.
+    pub(crate) const fn apply(self, have: u32, terms: Terms) -> Option<u32> {
+        let after = match self {
+            Self::Deposit => have.saturating_add(terms.ratio),
+            Self::WithdrawHedge(_) if have <= terms.capacity / 2 => return None,
+            Self::Withdraw(cost) | Self::WithdrawHedge(cost) => match have.checked_sub(cost) {
+                Some(left) => left,
+                None => return None,
+            },
+            Self::Settle => have,
+        };
+        Some(if after > terms.capacity {
+            terms.capacity
+        } else {
+            after
+        })
+    }
+}
+
+/// What time adds: milli-tokens per 2³² units of time, as 26 bits of mantissa and 6 of exponent.
+///
+/// Everything that ever came in until stamp `s` is `floor(s · k / 2³²)`, so what came in between two stamps
+/// is the difference of two such numbers: whatever a refill rounds away is in the next one, and the sum
+/// over any number of refills is that of one. `k` is whole, so the sum goes on over the wrap of stamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Floor(pub(crate) u32);
+
+const EXPONENT_BITS: u32 = 6;
+const EXPONENT_MASK: u32 = (1 << EXPONENT_BITS) - 1;
+const MANTISSA_BITS: u32 = 32 - EXPONENT_BITS;
+
+impl Floor {
+    pub(crate) const NONE: Self = Self(0);
+
+    /// `milli` in each `ticks` ticks, whose unit is `1 << shift` ticks; rounded down by less than two
+    /// millionths.
+    pub(crate) const fn new(milli: u32, ticks: u64, shift: u32) -> Self {
+        // A divisor of 20 bits, rounded up, leaves 22 bits or more of quotient.
+        let spare = (64 - ticks.leading_zeros()).saturating_sub(20);
+        let lost = ticks & ((1 << spare) - 1) != 0;
+        let divisor = (ticks >> spare) as u32 + lost as u32;
+        let (quotient, _) = div_rem((milli as u64) << 32, divisor);
+        let used = 64 - quotient.leading_zeros();
+        let over = used.saturating_sub(MANTISSA_BITS);
+        let mantissa = (quotient >> over) as u32;
+        let exponent = (over + shift) as i32 - spare as i32;
+        if exponent < 0 {
+            // Slower than one milli-token in a day; the mantissa gives way.
+            let down = exponent.unsigned_abs();
+            let mantissa = if down < 32 { mantissa >> down } else { 0 };
+            Self(mantissa << EXPONENT_BITS)
+        } else if exponent > 26 {
+            Self(!EXPONENT_MASK | 26)
+        } else {
+            Self(mantissa << EXPONENT_BITS | exponent as u32)
+        }
+    }
+
+    /// Milli-tokens that come in during `elapsed` units from stamp `from`; saturates.
+    pub(crate) const fn gain(self, from: u32, elapsed: u32) -> u32 {
+        // At most 26 bits shifted by 26: both halves below fit.
+        let k = ((self.0 >> EXPONENT_BITS) as u64) << (self.0 & EXPONENT_MASK);
+        let (high, low) = ((k >> 32) as u32, k as u32);
+        // What `floor(from · k / 2³²)` left over; the high half of `k` leaves nothing.
+        let rest = from.wrapping_mul(low) as u64;
+        let gain = elapsed as u64 * high as u64 + ((elapsed as u64 * low as u64 + rest) >> 32);
+        if gain > u32::MAX as u64 {
+            u32::MAX
+        } else {
+            gain as u32
+        }
+    }
+
+    /// The fewest units from stamp `from` after which `milli` have come in; `None` when that is beyond
+    /// `most`.
+    pub(crate) const fn time_for(self, from: u32, milli: u32, most: u32) -> Option<u32> {
+        if self.gain(from, most) < milli {
+            return None;
+        }
+        let (mut short, mut enough) = (0, most);
+        while short < enough {
+            let middle = short + (enough - short) / 2;
+            if self.gain(from, middle) < milli {
+                short = middle + 1;
+            } else {
+                enough = middle;
+            }
+        }
+        Some(enough)
+    }
+}
+
+/// `balance` of a budget of `from` in one of `to`: equally full, rounded down.
+pub(crate) const fn rescale(balance: u32, from: u32, to: u32) -> u32 {
+    let (scaled, _) = div_rem(balance as u64 * to as u64, from);
+    if scaled > to as u64 {
+        to
+    } else {
+        scaled as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_in_between_two_stamps_does_not_depend_on_the_steps_between() {
+        // 1 token in 10 s in units of 512 µs.
+        let floor = Floor::new(TOKEN, 10_000_000, 9);
+        for step in [1, 7, 19, 20, 4_096, 100_003] {
+            let (mut stamp, mut sum) = (u32::MAX - 5_000_000, 0u64);
+            for _ in 0..1_000 {
+                sum += u64::from(floor.gain(stamp, step));
+                stamp = stamp.wrapping_add(step);
+            }
+            let at_once = floor.gain(u32::MAX - 5_000_000, step * 1_000);
+            assert_eq!(sum, u64::from(at_once), "steps of {step}");
+        }
+    }
+
+    #[test]
+    fn a_floor_is_within_a_hundredth_of_a_percent_and_never_above() {
+        for (milli, ticks, shift) in [
+            (TOKEN, 10_000_000, 9),
+            (TOKEN, 86_400_000_000, 9),
+            (TOKEN, 7 * 86_400_000_000, 9),
+            (700 * TOKEN, 60_000_000, 9),
+            (TOKEN, 100_000, 9),
+            (1_000 * TOKEN, 1_000_000_000, 19),
+            (TOKEN, 100, 0),
+            (1, 1, 0),
+        ] {
+            let floor = Floor::new(milli, ticks, shift);
+            let units = u32::MAX / 4;
+            let exact = u128::from(milli) * (u128::from(units) << shift) / u128::from(ticks);
+            let exact = exact.min(u32::MAX.into()) as u64;
+            let got = u64::from(floor.gain(0, units));
+            assert!(got <= exact, "{got} of {exact}");
+            assert!(exact - got <= exact / 10_000 + 1, "{got} of {exact}");
+        }
+    }
+
+    #[test]
+    fn no_floor_is_out_of_range_of_its_words() {
+        for milli in [0, 1, TOKEN, 1_000 * TOKEN, u32::MAX] {
+            for ticks in [0, 1, 1 << 20, u64::MAX] {
+                for shift in [0, 9, 22] {
+                    let floor = Floor::new(milli, ticks, shift);
+                    let _ = floor.gain(u32::MAX, u32::MAX);
+                }
+            }
+        }
+        assert_eq!(Floor::NONE.gain(7, u32::MAX), 0);
+    }
+
+    #[test]
+    fn the_time_for_a_token_is_the_first_at_which_it_is_there() {
+        let floor = Floor::new(TOKEN, 10_000_000, 9);
+        for (from, milli) in [(0, 1), (123, 1), (u32::MAX, 1_000), (77, 999)] {
+            let time = floor.time_for(from, milli, u32::MAX / 4).unwrap();
+            assert!(time >= 1);
+            assert!(floor.gain(from, time) >= milli && floor.gain(from, time - 1) < milli);
+        }
+        assert_eq!(Floor::NONE.time_for(0, 1, u32::MAX / 4), None);
+        assert_eq!(floor.time_for(0, 0, 9), Some(0));
+    }
+}

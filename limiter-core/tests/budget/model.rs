@@ -1,0 +1,183 @@
+//! A budget against a plain one, and its promise over every interval, whatever the clock does.
+
+use super::{at, budget};
+use core::time::Duration;
+use limiter_core::{BudgetConfig, Tokens};
+use proptest::prelude::*;
+
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    First,
+    Retry(u32),
+    Hedge,
+}
+
+fn ops() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        4 => Just(Op::First),
+        3 => (1u32..=3_000).prop_map(Op::Retry),
+        1 => Just(Op::Hedge),
+    ]
+}
+
+/// What a budget is built from, in numbers.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    capacity: u32,
+    ratio: u32,
+    /// Thousandths in so many milliseconds.
+    floor: Option<(u32, u64)>,
+}
+
+impl Numbers {
+    fn config(self) -> BudgetConfig {
+        let config = BudgetConfig::new()
+            .capacity(Tokens::milli(self.capacity))
+            .ratio(self.ratio);
+        match self.floor {
+            Some((milli, millis)) => {
+                config.floor(Tokens::milli(milli), Duration::from_millis(millis))
+            }
+            None => config.without_floor(),
+        }
+    }
+
+    /// The most that an interval with so many first attempts may withdraw.
+    fn most(self, firsts: u64, millis: u64) -> u128 {
+        let floor = self.floor.map_or(0, |(milli, period)| {
+            (u128::from(millis) * u128::from(milli)).div_ceil(period.into())
+        });
+        u128::from(self.capacity) + u128::from(self.ratio) * u128::from(firsts) + floor + 1
+    }
+}
+
+fn numbers() -> impl Strategy<Value = Numbers> {
+    let floor = proptest::option::of((1u32..=1_000_000, 1u64..=100_000_000));
+    (1_000u32..=1_000_000, 0u32..=1_000, floor).prop_map(|(capacity, ratio, floor)| Numbers {
+        capacity,
+        ratio,
+        floor,
+    })
+}
+
+/// Steps of a clock that stands still, runs, jumps, steps back and wraps.
+fn steps() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        4 => Just(0i64),
+        6 => 0i64..100,
+        3 => 0i64..100_000,
+        1 => 0i64..10_000_000_000,
+        2 => -100i64..0,
+        1 => -200_000i64..0,
+        1 => -10_000_000_000i64..0,
+    ]
+}
+
+/// A plain budget in exact fractions of a token, at an honest clock.
+struct Model {
+    /// Thousandths times `per`.
+    balance: u128,
+    capacity: u128,
+    ratio: u128,
+    milli: u128,
+    per: u128,
+}
+
+proptest! {
+    #[test]
+    fn at_an_honest_clock_it_is_the_plain_budget(
+        capacity in 1_000u32..=1_000_000,
+        ratio in 0u32..=1_000,
+        milli in 1u32..=100_000,
+        period in 1u64..=1_000_000,
+        work in prop::collection::vec((ops(), 0u64..5_000), 1..200),
+    ) {
+        let config = BudgetConfig::new()
+            .capacity(Tokens::milli(capacity))
+            .ratio(ratio)
+            .floor(Tokens::milli(milli), Duration::from_millis(period));
+        let budget = budget(config);
+        let per = u128::from(period);
+        let mut model = Model {
+            balance: u128::from(capacity) * per,
+            capacity: u128::from(capacity) * per,
+            ratio: u128::from(ratio) * per,
+            milli: milli.into(),
+            per,
+        };
+        let mut now = 0;
+        // Up to a second after the first use does not count.
+        budget.deposit(at(now));
+        for (op, passed) in work {
+            now += passed;
+            model.balance = (model.balance + u128::from(passed) * model.milli).min(model.capacity);
+            let have = budget.balance(at(now)).get();
+            let exact = model.balance / model.per;
+            // Two thousandths for the parts of one, and what the floor rounds off.
+            let slack = 2 + u128::from(now) * model.milli / model.per / 100_000;
+            prop_assert!(exact.abs_diff(have.into()) <= slack, "{have} for {exact}");
+            let taken = match op {
+                Op::First => {
+                    budget.deposit(at(now));
+                    model.balance = (model.balance + model.ratio).min(model.capacity);
+                    0
+                }
+                Op::Retry(cost) => {
+                    let allowed = budget.withdraw(Tokens::milli(cost), at(now)).is_ok();
+                    prop_assert_eq!(allowed, cost <= have);
+                    if allowed { cost } else { 0 }
+                }
+                Op::Hedge => {
+                    let allowed = budget.withdraw_hedge(Tokens::ONE, at(now)).is_ok();
+                    prop_assert_eq!(allowed, have > capacity / 2 && have >= 1_000);
+                    if allowed { 1_000 } else { 0 }
+                }
+            };
+            model.balance = model.balance.saturating_sub(u128::from(taken) * model.per);
+        }
+    }
+
+    #[test]
+    fn over_any_interval_no_more_is_withdrawn_than_capacity_ratio_and_floor(
+        numbers in numbers(),
+        start in prop_oneof![Just(0u64), Just(u64::MAX - 50), Just((1 << 32) - 500), any::<u64>()],
+        work in prop::collection::vec((ops(), steps()), 1..150),
+    ) {
+        let budget = budget(numbers.config());
+        let (mut clock, mut seen) = (start, start as u32);
+        // Per operation: time that passed before it, what it withdrew, whether it was a first attempt.
+        let mut log = Vec::new();
+        for (op, step) in work {
+            clock = clock.wrapping_add_signed(step);
+            // Stamps wrap: what looks like the top sixteenth is a step back.
+            let ahead = (clock as u32).wrapping_sub(seen);
+            let passed = if ahead < u32::MAX - u32::MAX / 16 { u64::from(ahead) } else { 0 };
+            seen = clock as u32;
+            let now = at(clock);
+            let (taken, first) = match op {
+                Op::First => {
+                    prop_assert!(budget.deposit(now).get() <= numbers.capacity);
+                    (0, 1)
+                }
+                Op::Retry(cost) => {
+                    (if budget.withdraw(Tokens::milli(cost), now).is_ok() { cost } else { 0 }, 0)
+                }
+                Op::Hedge => {
+                    (if budget.withdraw_hedge(Tokens::ONE, now).is_ok() { 1_000 } else { 0 }, 0)
+                }
+            };
+            log.push((passed, u64::from(taken), first));
+        }
+        for begin in 0..log.len() {
+            let (mut time, mut taken, mut firsts) = (0u64, 0u64, 0u64);
+            for (index, (passed, cost, first)) in log[begin..].iter().enumerate() {
+                // The interval begins with its first operation.
+                time += if index == 0 { 0 } else { *passed };
+                taken += cost;
+                let paid = numbers.most(firsts, time);
+                prop_assert!(u128::from(taken) <= paid, "{taken} of {paid} in {time} ms");
+                firsts += first;
+            }
+        }
+    }
+}
