@@ -60,9 +60,7 @@ mod models;
 pub use backoff::{Backoff, Jitter};
 pub use breaker::{Breaker, BreakerChange, BreakerConfig, BreakerOpen, BreakerState, Pass};
 pub use budget::{BudgetConfig, Exhausted, RetryBudget, Tokens};
-pub use call::{
-    Attempt, Call, CallOptions, Carried, Depends, Ending, GiveUp, Refusal, Step,
-};
+pub use call::{Attempt, Call, CallOptions, Carried, Depends, Ending, GiveUp, Refusal, Step};
 pub use cell::admission::MAX_LIMIT;
 pub use cell::state::Words;
 pub use config::Config;

@@ -111,7 +111,11 @@ impl TickRate {
         let (secs, rest) = div_rem(ticks.0, self.0);
         let (nanos, _) = div_rem(rest as u64 * 1_000_000_000, self.0);
         // Below a second by construction; said so that no carry, which may panic, is linked.
-        let nanos = if nanos < 1_000_000_000 { nanos as u32 } else { 0 };
+        let nanos = if nanos < 1_000_000_000 {
+            nanos as u32
+        } else {
+            0
+        };
         Duration::new(secs, nanos)
     }
 
@@ -123,24 +127,9 @@ impl TickRate {
         log2_at_least_0(self.0 / 16_384)
     }
 
-    /// `ticks >> shift` is one unit of a coarse [`Stamp`], those of budgets, breakers and throttles: 0.5 to
-    /// 1 ms, or one tick where that is longer. 2³² units are 24 days or more.
-    pub(crate) const fn coarse_shift(self) -> u32 {
-        log2_at_least_0(self.0 / 1_000)
-    }
-
-    pub(crate) const fn coarse_stamp(self, now: Timestamp) -> Stamp {
-        Stamp((now.0 >> self.coarse_shift()) as u32)
-    }
-
-    /// `length` in coarse units, rounded up and cut to what may be stored.
-    pub(crate) const fn coarse_units(self, length: Duration) -> u32 {
-        units(self.ticks(length), self.coarse_shift())
-    }
-
-    /// Coarse units in ticks.
-    pub(crate) const fn coarse_ticks(self, units: u32) -> Ticks {
-        Ticks((units as u64) << self.coarse_shift())
+    /// What budgets, breakers and throttles measure time in.
+    pub(crate) const fn pace(self) -> Pace {
+        Pace(log2_at_least_0(self.0 / 1_000) as u8)
     }
 
     /// RTTs are summed in units of `ticks >> shift`: full ticks, except on 32-bit words with ticks
@@ -151,6 +140,30 @@ impl TickRate {
         } else {
             log2_at_least_0(self.0 / 1_000_000)
         }
+    }
+}
+
+/// `ticks >> k` is one unit of a coarse [`Stamp`]: 0.5 to 1 ms, or one tick where that is longer. 2³² units
+/// are 24 days or more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pace(u8);
+
+impl Pace {
+    pub(crate) const fn shift(self) -> u32 {
+        self.0 as u32
+    }
+
+    pub(crate) const fn stamp(self, now: Timestamp) -> Stamp {
+        Stamp((now.0 >> self.0) as u32)
+    }
+
+    /// `length` in units, rounded up and cut to what may be stored.
+    pub(crate) const fn units(self, length: Ticks) -> u32 {
+        units(length, self.0 as u32)
+    }
+
+    pub(crate) const fn ticks(self, units: u32) -> Ticks {
+        Ticks((units as u64) << self.0)
     }
 }
 
