@@ -28,7 +28,7 @@ const SHIFTS: [(u32, [u32; 3]); 5] = [
     (8, [2_903, 2_617, 2_269]),
 ];
 /// Slots that each of five tasks takes in one run.
-const ROUNDS: u32 = 8_000;
+const ROUNDS: u32 = 6_000;
 
 /// Builds everything and runs it.
 ///

@@ -363,6 +363,17 @@ fn line_of_waiters(table: &mut Table) {
     );
     drop((held, third));
     host::check(limiter.snapshot().inflight == 0, "slots were lost");
+
+    // Room for several is a step for each of them, and no step has a loop.
+    let held = limiter.try_acquire().ok();
+    let mut waiting = [(); 3].map(|()| limiter.acquire());
+    for future in &mut waiting {
+        host::check(poll(future).is_pending(), "there was a slot");
+    }
+    let (locks, _) = locked(|| host::check(limiter.set_limit(4).is_ok(), "within the bounds"));
+    host::check(locks == 3, "three waiters are not three steps");
+    drop((held, waiting));
+    host::check(limiter.snapshot().inflight == 0, "slots were lost");
 }
 
 #[entry]
