@@ -126,7 +126,8 @@ mod tests {
         let folder = Project::here().root.join("limiter-embassy/firmware");
         for binary in ["wrap", "cost", "isr", "crashloop", "lines"] {
             assert!(folder.join(format!("expected/{binary}.txt")).is_file());
-            assert!(folder.join(format!("src/bin/{binary}.rs")).is_file());
+            let source = folder.join("src/bin").join(binary);
+            assert!(source.is_dir() || source.with_extension("rs").is_file());
         }
     }
 }
