@@ -4,7 +4,6 @@ use crate::cell::gate::{DUE, SET};
 use crate::cell::state::Cells;
 use crate::cell::sync::Word;
 use crate::cell::window::{Position, Schedule, Sums};
-use crate::config::stamp_units;
 use crate::law::{Decision, Law, Reason, Window};
 use crate::limiter::Limiter;
 use crate::settle::Change;
@@ -106,8 +105,8 @@ impl<L: Law> Limiter<L> {
         match decision.next {
             None => self.settings.schedule(self.usual_rtt()),
             Some(next) => Schedule {
-                settle: stamp_units(self.settings.rate, next.settle),
-                length: stamp_units(self.settings.rate, next.length),
+                settle: self.settings.stamp_units(next.settle),
+                length: self.settings.stamp_units(next.length),
                 need: next.samples,
             },
         }

@@ -24,7 +24,7 @@ pub enum Jitter {
 /// again each time they come back, no 100 ms of the next ten seconds see more than three times the mean of
 /// those seconds (2.8 times in the worst of a hundred seeds); longer pauses are the breaker's business. Doubling from a base of less than 2 s does not keep that: its first window is so much
 /// narrower than the later ones that the herd stays together (base 1 s and cap 10 s under full jitter: four
-/// times the mean, 100 ms: ten times). With full jitter take a base of 3 s, or a cap of at most three times
+/// times the mean, 100 ms: seventeen). With full jitter take a base of 3 s, or a cap of at most three times
 /// the base.
 ///
 /// ```

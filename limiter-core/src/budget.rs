@@ -4,7 +4,7 @@ use crate::cell::budget::{Bucket, MAX_BALANCE};
 use crate::cell::sync::const_unless_loom;
 use crate::error::ConfigError;
 use crate::law::budget::{Floor, Posting, TOKEN, Terms};
-use crate::time::{Stamp, TickRate, Ticks, Timestamp};
+use crate::time::{Pace, Stamp, TickRate, Ticks, Timestamp};
 use core::fmt;
 use core::time::Duration;
 
@@ -140,7 +140,7 @@ impl BudgetConfig {
     pub(crate) const fn terms(&self, rate: TickRate) -> Terms {
         let floor = match self.floor {
             Some((tokens, period)) => {
-                Floor::new(tokens.0, rate.ticks(period).get(), rate.coarse_shift())
+                Floor::new(tokens.0, rate.ticks(period).get(), rate.pace().shift())
             }
             None => Floor::NONE,
         };
@@ -165,7 +165,8 @@ impl Default for BudgetConfig {
 ///
 /// `what was withdrawn ≤ capacity + ratio · first attempts + floor · time`
 ///
-/// to a thousandth of a token, however many threads there are: a deposit or a withdrawal is one
+/// to a thousandth of a token, however many threads there are and wherever one stops (save one that stops
+/// for seconds between reading its clock and this call): a deposit or a withdrawal is one
 /// compare-exchange, a refusal stores nothing. The shape is that of gRPC's retry throttling (thousandths in
 /// one word) with Finagle's ratio and floor.
 ///
@@ -196,6 +197,7 @@ impl Default for BudgetConfig {
 pub struct RetryBudget {
     bucket: Bucket,
     rate: TickRate,
+    pace: Pace,
 }
 
 impl RetryBudget {
@@ -229,6 +231,7 @@ impl RetryBudget {
             Self {
                 bucket: Bucket::new(terms, terms.capacity),
                 rate,
+                pace: rate.pace(),
             }
         }
     }
@@ -246,7 +249,7 @@ impl RetryBudget {
     ///
     /// [`Exhausted`] when the balance does not cover it; nothing changes.
     pub fn withdraw(&self, cost: Tokens, now: Timestamp) -> Result<Tokens, Exhausted> {
-        self.apply(Posting::Withdraw(cost.0), now)
+        self.apply(Posting::Withdraw(cost.0), self.stamp(now))
     }
 
     /// Takes `cost` for a hedge, which needs the budget more than half full: of what a caller adds, hedges
@@ -256,11 +259,11 @@ impl RetryBudget {
     ///
     /// [`Exhausted`] when the budget is at most half full or does not cover it; nothing changes.
     pub fn withdraw_hedge(&self, cost: Tokens, now: Timestamp) -> Result<Tokens, Exhausted> {
-        self.apply(Posting::WithdrawHedge(cost.0), now)
+        self.apply(Posting::WithdrawHedge(cost.0), self.stamp(now))
     }
 
-    pub(crate) fn apply(&self, posting: Posting, now: Timestamp) -> Result<Tokens, Exhausted> {
-        match self.bucket.update(posting, self.stamp(now)) {
+    pub(crate) fn apply(&self, posting: Posting, now: Stamp) -> Result<Tokens, Exhausted> {
+        match self.bucket.update(posting, now) {
             Ok(left) => Ok(Tokens(left)),
             Err(have) => Err(Exhausted {
                 balance: Tokens(have),
@@ -288,7 +291,7 @@ impl RetryBudget {
             return None;
         }
         let units = terms.floor.time_for(now.0, missing, Stamp::MAX_UNITS)?;
-        Some(self.rate.coarse_ticks(units))
+        Some(self.pace.ticks(units))
     }
 
     /// Changes capacity, ratio and floor while in use. The balance stays equally full.
@@ -309,7 +312,7 @@ impl RetryBudget {
     }
 
     fn stamp(&self, now: Timestamp) -> Stamp {
-        self.rate.coarse_stamp(now)
+        self.pace.stamp(now)
     }
 }
 

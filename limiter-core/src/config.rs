@@ -173,13 +173,8 @@ impl<L: Law> Config<L> {
     }
 
     const fn units(&self, length: Duration) -> u32 {
-        stamp_units(self.rate, self.rate.ticks(length))
+        units(self.rate.ticks(length), self.rate.stamp_shift())
     }
-}
-
-/// `length` in stamp units, rounded up and cut to what may be stored.
-pub(crate) const fn stamp_units(rate: TickRate, length: Ticks) -> u32 {
-    units(length, rate.stamp_shift())
 }
 
 const fn nanos(duration: Duration) -> u64 {
@@ -212,7 +207,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// The window for laws that do not ask for their own: two usual RTTs within the bounds.
     pub(crate) fn schedule(&self, usual: Ticks) -> Schedule {
-        let two = stamp_units(self.rate, Ticks::new(usual.get().saturating_mul(2)));
+        let two = self.stamp_units(Ticks::new(usual.get().saturating_mul(2)));
         Schedule {
             settle: 0,
             // Not `clamp`, whose panic for bounds that do not fit is code that nothing runs.
@@ -241,6 +236,11 @@ impl Settings {
         let shift = u32::from(self.stamp_shift) & 31;
         // The low word of `ticks >> shift` without a shift of 64 bits, which is a call on a Cortex-M0.
         Stamp(low >> shift | (high << 1) << (31 - shift))
+    }
+
+    /// `length` in stamp units, rounded up and cut to what may be stored.
+    pub(crate) fn stamp_units(&self, length: Ticks) -> u32 {
+        units(length, (self.stamp_shift & 31).into())
     }
 
     /// A time in ticks as RTT units; saturates.

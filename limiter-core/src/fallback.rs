@@ -3,6 +3,7 @@
 use crate::budget::{RetryBudget, Tokens};
 use crate::call::GiveUp;
 use crate::time::Timestamp;
+use core::fmt;
 
 /// One alternative of a [`Ladder`]: a replica, another provider, polling instead of streaming, the cached
 /// answer of yesterday. It has a budget of its own, for a fallback that everybody takes at once brings down
@@ -129,3 +130,15 @@ pub enum NoFallback {
     /// The budgets of those that are left do not cover it.
     Exhausted,
 }
+
+impl fmt::Display for NoFallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoUse(why) => why.describe(),
+            Self::Ended => "every alternative was tried; answer with the last error",
+            Self::Exhausted => "no budget covers another alternative; answer with the last error",
+        })
+    }
+}
+
+impl core::error::Error for NoFallback {}

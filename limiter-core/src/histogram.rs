@@ -43,13 +43,13 @@ impl LatencyHistogram {
     /// Adds the latency of a success.
     pub fn record(&self, took: Ticks, now: Timestamp, rate: TickRate) {
         let value = units(took, rate.stamp_shift());
-        self.0.record(value, false, rate.coarse_stamp(now));
+        self.0.record(value, false, rate.pace().stamp(now));
     }
 
     /// Adds an attempt that was given up after `took`, and would have taken longer.
     pub fn at_least(&self, took: Ticks, now: Timestamp, rate: TickRate) {
         let value = units(took, rate.stamp_shift());
-        self.0.record(value, true, rate.coarse_stamp(now));
+        self.0.record(value, true, rate.pace().stamp(now));
     }
 
     /// The latency that `per_mille` of the samples do not exceed; `None` with fewer than `need` samples.

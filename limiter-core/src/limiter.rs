@@ -311,6 +311,10 @@ impl<L: Law> Limiter<L> {
         self.set_limit((limit / 4).max(min), now).ok()
     }
 
+    pub(crate) fn bounds(&self) -> (u32, u32) {
+        self.controls.bounds()
+    }
+
     pub(crate) fn occupancy(&self) -> Occupancy {
         self.admission.0.load()
     }

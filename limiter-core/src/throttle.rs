@@ -4,7 +4,7 @@ use crate::cell::ring::{Ring, Wheel, bucket_shift};
 use crate::cell::sync::const_unless_loom;
 use crate::error::ConfigError;
 use crate::law::throttle::{Rule, refuses};
-use crate::time::{Stamp, TickRate, Timestamp};
+use crate::time::{Pace, Stamp, TickRate, Timestamp};
 use core::time::Duration;
 
 /// Requests in the high half, accepts in the low half.
@@ -99,7 +99,7 @@ impl ThrottleConfig {
                 protect: self.protect as u16,
                 most_q16: (self.most * 65_536 / 1_000) as u16,
             },
-            shift: bucket_shift::<BUCKETS>(rate.coarse_units(self.window)) as u8,
+            shift: bucket_shift::<BUCKETS>(rate.pace().units(rate.ticks(self.window))) as u8,
         }
     }
 }
@@ -190,7 +190,7 @@ impl Requests {
 pub struct Throttle {
     requests: Requests,
     settings: ThrottleSettings,
-    rate: TickRate,
+    pace: Pace,
 }
 
 impl Throttle {
@@ -208,7 +208,7 @@ impl Throttle {
             Self {
                 requests: Requests::new(),
                 settings: config.settings(rate),
-                rate,
+                pace: rate.pace(),
             }
         }
     }
@@ -223,7 +223,7 @@ impl Throttle {
         Ok(Self {
             requests: Requests::new(),
             settings: config.settings(rate),
-            rate,
+            pace: rate.pace(),
         })
     }
 
@@ -231,24 +231,22 @@ impl Throttle {
     /// [`request`](Throttle::request) whether it is refused or sent.
     pub fn refuses(&self, now: Timestamp, random: u32) -> bool {
         self.requests
-            .refuses(&self.settings, self.rate.coarse_stamp(now), random)
+            .refuses(&self.settings, self.pace.stamp(now), random)
     }
 
     /// The share that is refused now, per mille. Reading it has no side effect.
     pub fn share(&self, now: Timestamp) -> u32 {
         self.requests
-            .share_per_mille(&self.settings, self.rate.coarse_stamp(now))
+            .share_per_mille(&self.settings, self.pace.stamp(now))
     }
 
     /// Counts a request, when it starts.
     pub fn request(&self, now: Timestamp) {
-        self.requests
-            .request(&self.settings, self.rate.coarse_stamp(now));
+        self.requests.request(&self.settings, self.pace.stamp(now));
     }
 
     /// Counts an accept: the dependency took the request, whatever came of it.
     pub fn accept(&self, now: Timestamp) {
-        self.requests
-            .accept(&self.settings, self.rate.coarse_stamp(now));
+        self.requests.accept(&self.settings, self.pace.stamp(now));
     }
 }

@@ -127,24 +127,9 @@ impl TickRate {
         log2_at_least_0(self.0 / 16_384)
     }
 
-    /// `ticks >> shift` is one unit of a coarse [`Stamp`], those of budgets, breakers and throttles: 0.5 to
-    /// 1 ms, or one tick where that is longer. 2³² units are 24 days or more.
-    pub(crate) const fn coarse_shift(self) -> u32 {
-        log2_at_least_0(self.0 / 1_000)
-    }
-
-    pub(crate) const fn coarse_stamp(self, now: Timestamp) -> Stamp {
-        Stamp((now.0 >> self.coarse_shift()) as u32)
-    }
-
-    /// `length` in coarse units, rounded up and cut to what may be stored.
-    pub(crate) const fn coarse_units(self, length: Duration) -> u32 {
-        units(self.ticks(length), self.coarse_shift())
-    }
-
-    /// Coarse units in ticks.
-    pub(crate) const fn coarse_ticks(self, units: u32) -> Ticks {
-        Ticks((units as u64) << self.coarse_shift())
+    /// What budgets, breakers and throttles measure time in.
+    pub(crate) const fn pace(self) -> Pace {
+        Pace(log2_at_least_0(self.0 / 1_000) as u8)
     }
 
     /// RTTs are summed in units of `ticks >> shift`: full ticks, except on 32-bit words with ticks
@@ -155,6 +140,30 @@ impl TickRate {
         } else {
             log2_at_least_0(self.0 / 1_000_000)
         }
+    }
+}
+
+/// `ticks >> k` is one unit of a coarse [`Stamp`]: 0.5 to 1 ms, or one tick where that is longer. 2³² units
+/// are 24 days or more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pace(u8);
+
+impl Pace {
+    pub(crate) const fn shift(self) -> u32 {
+        self.0 as u32
+    }
+
+    pub(crate) const fn stamp(self, now: Timestamp) -> Stamp {
+        Stamp((now.0 >> self.0) as u32)
+    }
+
+    /// `length` in units, rounded up and cut to what may be stored.
+    pub(crate) const fn units(self, length: Ticks) -> u32 {
+        units(length, self.0 as u32)
+    }
+
+    pub(crate) const fn ticks(self, units: u32) -> Ticks {
+        Ticks((units as u64) << self.0)
     }
 }
 

@@ -18,6 +18,7 @@ static CLOUD: Dependency<CriticalSectionRawMutex> =
     Dependency::new(config(Aimd::new()).initial(2).max(4), &POLICY, 0x5eed);
 
 #[derive(Debug)]
+#[allow(dead_code, reason = "for whoever prints them")]
 enum Failed {
     /// Nobody there, or not in time.
     Connect(ConnectError),

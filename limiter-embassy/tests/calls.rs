@@ -65,10 +65,8 @@ fn a_call_that_succeeds_makes_one_attempt_and_leaves_nothing_behind() {
     );
     assert_eq!(answer, Ok(1));
     let seen = cloud.snapshot();
-    assert_eq!(
-        (seen.limiter.inflight, seen.limiter.window_successes),
-        (0, 1)
-    );
+    assert_eq!((seen.limiter.inflight, seen.backing_off), (0, 0));
+    assert_eq!(seen.balance, seen.capacity, "a first attempt costs nothing");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::cell::breaker::{BUCKETS, Circuitry};
 use crate::cell::ring::bucket_shift;
 use crate::error::ConfigError;
 use crate::law::breaker::{MAX_CONSECUTIVE, MAX_PROBES, Rule};
-use crate::time::{TickRate, Ticks, units};
+use crate::time::{Pace, TickRate, Ticks};
 use core::time::Duration;
 
 /// What a [`Breaker`](crate::Breaker) is built from.
@@ -145,8 +145,9 @@ impl BreakerConfig {
     }
 
     pub(crate) const fn settings(&self, rate: TickRate) -> BreakerSettings {
+        let pace = rate.pace();
         let (slow_share, slow_time) = match self.slow {
-            Some((share, longest)) => (share as u16, rate.coarse_units(longest)),
+            Some((share, longest)) => (share as u16, pace.units(rate.ticks(longest))),
             None => (Rule::NO_SHARE, u32::MAX),
         };
         BreakerSettings {
@@ -165,10 +166,10 @@ impl BreakerConfig {
                     volume: self.volume as u16,
                     probes: self.probes as u8,
                 },
-                shift: bucket_shift::<BUCKETS>(rate.coarse_units(self.window)) as u8,
-                open: rate.coarse_units(self.open),
-                open_most: rate.coarse_units(self.open_most),
-                lease: rate.coarse_units(self.probe_time),
+                shift: bucket_shift::<BUCKETS>(pace.units(rate.ticks(self.window))) as u8,
+                open: pace.units(rate.ticks(self.open)),
+                open_most: pace.units(rate.ticks(self.open_most)),
+                lease: pace.units(rate.ticks(self.probe_time)),
             },
         }
     }
@@ -203,7 +204,7 @@ pub(crate) struct BreakerSettings {
 
 impl BreakerSettings {
     /// Whether a call that took so long was slow.
-    pub(crate) fn slow(&self, took: Ticks, rate: TickRate) -> bool {
-        units(took, rate.coarse_shift()) > self.slow_time
+    pub(crate) fn slow(&self, took: Ticks, pace: Pace) -> bool {
+        pace.units(took) > self.slow_time
     }
 }

@@ -5,7 +5,7 @@ use crate::cell::sync::const_unless_loom;
 use crate::error::ConfigError;
 use crate::law::breaker::{Kind, Lease, Verdict};
 use crate::outcome::Outcome;
-use crate::time::{TickRate, Ticks, Timestamp};
+use crate::time::{Pace, TickRate, Ticks, Timestamp};
 use core::fmt;
 
 mod config;
@@ -29,11 +29,11 @@ pub enum BreakerState {
 }
 
 impl BreakerState {
-    pub(crate) fn of(kind: Kind, left: u32, rate: TickRate) -> Self {
+    pub(crate) fn of(kind: Kind, left: u32, pace: Pace) -> Self {
         match kind {
             Kind::Closed => Self::Closed,
             Kind::Open => Self::Open {
-                left: rate.coarse_ticks(left),
+                left: pace.ticks(left),
             },
             Kind::HalfOpen => Self::HalfOpen,
         }
@@ -97,7 +97,7 @@ impl From<Flip> for BreakerChange {
 pub struct Breaker {
     circuit: Circuit,
     settings: BreakerSettings,
-    rate: TickRate,
+    pace: Pace,
 }
 
 impl Breaker {
@@ -115,7 +115,7 @@ impl Breaker {
             Self {
                 circuit: Circuit::new(),
                 settings: config.settings(rate),
-                rate,
+                pace: rate.pace(),
             }
         }
     }
@@ -130,7 +130,7 @@ impl Breaker {
         Ok(Self {
             circuit: Circuit::new(),
             settings: config.settings(rate),
-            rate,
+            pace: rate.pace(),
         })
     }
 
@@ -146,7 +146,7 @@ impl Breaker {
     pub fn try_pass(&self, now: Timestamp) -> Result<Pass<'_>, BreakerOpen> {
         match self
             .circuit
-            .enter(&self.settings.circuitry, self.rate.coarse_stamp(now))
+            .enter(&self.settings.circuitry, self.pace.stamp(now))
         {
             Ok(lease) => Ok(Pass {
                 breaker: self,
@@ -154,16 +154,16 @@ impl Breaker {
                 lease: Some(lease),
             }),
             Err(left) => Err(BreakerOpen {
-                left: self.rate.coarse_ticks(left),
+                left: self.pace.ticks(left),
             }),
         }
     }
 
     /// How it stands.
     pub fn state(&self, now: Timestamp) -> BreakerState {
-        let now = self.rate.coarse_stamp(now);
+        let now = self.pace.stamp(now);
         let (_, kind, left) = self.circuit.state(&self.settings.circuitry, now);
-        BreakerState::of(kind, left, self.rate)
+        BreakerState::of(kind, left, self.pace)
     }
 }
 
@@ -193,13 +193,13 @@ impl Pass<'_> {
         let lease = self.lease.take()?;
         let breaker = self.breaker;
         let took = now.since(self.started).unwrap_or_default();
-        let slow = breaker.settings.slow(took, breaker.rate);
+        let slow = breaker.settings.slow(took, breaker.pace);
         let flip = breaker.circuit.settle(
             &breaker.settings.circuitry,
             lease,
             verdict(outcome),
             slow,
-            breaker.rate.coarse_stamp(now),
+            breaker.pace.stamp(now),
             random,
         );
         flip.map(BreakerChange::from)

@@ -30,8 +30,10 @@
 //! balance, terms   | Relaxed | -       | -          | a picture, stale at once
 //! ```
 //!
-//! A thread that stops between its load and its exchange, for a multiple of 4,096 units, while others
-//! brought back the same balance, may add the time twice: at most to the capacity, like a longer pause.
+//! What remains: a thread that is stopped for more than a second between reading its clock and coming here,
+//! at the very instant when another is between its two stores, may complete it by a multiple of 4,096 units
+//! too early; and one that is stopped for a multiple of that between its load and its exchange, while others
+//! brought back the same balance, adds its time again. Both add at most to the capacity.
 
 use super::sync::{AtomicU32, Ordering, const_unless_loom};
 use super::word::{exchange, update};
@@ -76,11 +78,12 @@ enum Refill {
 
 impl Bucket {
     const_unless_loom! {
-        /// A bucket of `balance`, filled up to now: the first to use it completes its stamp.
+        /// A bucket of `balance`, filled up to now: its stamps do not agree, and the first to use it completes
+        /// them. Far from where most clocks start, so that none seems to be behind.
         pub(crate) fn new(terms: Terms, balance: u32) -> Self {
             Self {
                 fill: AtomicU32::new(balance << LOW_BITS),
-                filled: AtomicU32::new(1),
+                filled: AtomicU32::new(1 << 31 | 1),
                 terms: AtomicU32::new(word(terms)),
                 floor: AtomicU32::new(terms.floor.0),
             }
@@ -150,8 +153,15 @@ impl Bucket {
     fn complete(&self, fill: u32, filled: u32, now: Stamp) {
         // The two words are of one moment only if the first is still what it was.
         if self.fill.load(Ordering::Relaxed) == fill {
-            let latest = now.0.wrapping_add(AHEAD);
-            let at = latest.wrapping_sub(latest.wrapping_sub(fill) & LOW);
+            let behind = filled.wrapping_sub(now.0);
+            let at = if (AHEAD..=BEHIND).contains(&behind) {
+                // This thread was stopped for long since it read its clock: the first such stamp after
+                // `filled`, so that it does not turn back what others did meanwhile.
+                filled.wrapping_add(fill.wrapping_sub(filled) & LOW)
+            } else {
+                let latest = now.0.wrapping_add(AHEAD);
+                latest.wrapping_sub(latest.wrapping_sub(fill) & LOW)
+            };
             self.follow(filled, at);
         }
     }

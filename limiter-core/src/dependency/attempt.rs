@@ -13,7 +13,7 @@ use crate::law::budget::Posting;
 use crate::outcome::Outcome;
 use crate::permit::Slot;
 use crate::settle::{Change, Settled};
-use crate::time::{Ticks, Timestamp};
+use crate::time::{Stamp, Ticks, Timestamp};
 use core::borrow::Borrow;
 
 use super::Policy;
@@ -73,7 +73,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         events: &mut Events,
     ) -> Result<Admitted, Denied> {
         let policy = self.policy();
-        let stamp = policy.rate.coarse_stamp(now);
+        let stamp = policy.pace.stamp(now);
         let circuitry = &policy.breaker.circuitry;
         let mut guard = Pending {
             dependency: self,
@@ -85,7 +85,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             Ok(lease) => guard.lease = Some(lease),
             Err(left) => {
                 return Err(Denied::Refused(Refusal::Breaker(BreakerOpen {
-                    left: policy.rate.coarse_ticks(left),
+                    left: policy.pace.ticks(left),
                 })));
             }
         }
@@ -103,7 +103,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
                 Err(rejected) => return Err(Denied::Refused(Refusal::Limiter(rejected))),
             }
         }
-        self.charge(who, now).map_err(Denied::Exhausted)?;
+        self.charge(who, stamp).map_err(Denied::Exhausted)?;
         if let Some(throttle) = &policy.throttle {
             self.requests.request(throttle, stamp);
         }
@@ -117,7 +117,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         }
     }
 
-    fn charge(&self, who: Who, now: Timestamp) -> Result<(), Exhausted> {
+    fn charge(&self, who: Who, now: Stamp) -> Result<(), Exhausted> {
         let owes = who == Who::First && self.backlog.is(OWED);
         let posting = match who {
             Who::First if owes => Posting::Withdraw(self.policy().retry_cost.get()),
@@ -136,7 +136,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
     /// asked when it is.
     pub(crate) fn calm(&self, now: Timestamp) -> bool {
         let policy = self.policy();
-        let stamp = policy.rate.coarse_stamp(now);
+        let stamp = policy.pace.stamp(now);
         let (_, kind, _) = self.circuit.state(&policy.breaker.circuitry, stamp);
         kind == Kind::Closed && !self.limiter.saturated()
     }
@@ -152,7 +152,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         events: &mut Events,
     ) -> Option<Slot> {
         let policy = self.policy();
-        let stamp = policy.rate.coarse_stamp(now);
+        let stamp = policy.pace.stamp(now);
         let Admitted { slot, lease } = admitted;
         // Freed also when a law of the user's panics.
         let mut guard = Pending {
@@ -168,7 +168,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
                 .map_or(Ticks::new(0), |slot| slot.age(now)),
             ending.outcome(),
         );
-        let slow = policy.breaker.slow(age, policy.rate);
+        let slow = policy.breaker.slow(age, policy.pace);
         let flip = self.circuit.settle(
             &policy.breaker.circuitry,
             lease,
@@ -226,7 +226,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
     /// again, the units that are left, and how often it was restored.
     pub(crate) fn saved_breaker(&self, now: Timestamp) -> (bool, u32, u32, u32) {
         let policy = self.policy();
-        let stamp = policy.rate.coarse_stamp(now);
+        let stamp = policy.pace.stamp(now);
         let (phase, kind, left) = self.circuit.state(&policy.breaker.circuitry, stamp);
         let closed = kind == Kind::Closed;
         (closed, phase.reopened(), left, phase.restored())
@@ -238,7 +238,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             &policy.breaker.circuitry,
             (reopened.into(), restored.into()),
             left,
-            policy.rate.coarse_stamp(now),
+            policy.pace.stamp(now),
         );
     }
 

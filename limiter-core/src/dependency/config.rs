@@ -6,7 +6,7 @@ use crate::budget::{BudgetConfig, Tokens};
 use crate::error::ConfigError;
 use crate::law::budget::Terms;
 use crate::throttle::{ThrottleConfig, ThrottleSettings};
-use crate::time::{TickRate, Ticks};
+use crate::time::{Pace, TickRate, Ticks};
 use core::time::Duration;
 
 /// The configuration of a [`Dependency`](crate::Dependency), beside that of its limiter.
@@ -246,6 +246,7 @@ impl DependencyConfig {
         let rate = self.rate;
         Policy {
             rate,
+            pace: rate.pace(),
             budget: self.budget.terms(rate),
             breaker: self.breaker.settings(rate),
             throttle: match self.throttle {
@@ -292,6 +293,7 @@ const fn millis(duration: Duration) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     pub(crate) rate: TickRate,
+    pub(crate) pace: Pace,
     pub(crate) budget: Terms,
     pub(crate) breaker: BreakerSettings,
     pub(crate) throttle: Option<ThrottleSettings>,

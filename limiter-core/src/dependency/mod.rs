@@ -189,11 +189,10 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
     /// How the breaker stands. Reading it has no side effect.
     pub fn breaker(&self, now: Timestamp) -> BreakerState {
         let policy = self.policy();
-        let (_, kind, left) = self.circuit.state(
-            &self.breaker_settings().circuitry,
-            policy.rate.coarse_stamp(now),
-        );
-        BreakerState::of(kind, left, policy.rate)
+        let (_, kind, left) = self
+            .circuit
+            .state(&self.breaker_settings().circuitry, policy.pace.stamp(now));
+        BreakerState::of(kind, left, policy.pace)
     }
 
     /// How long the next attempt may last: measured, or configured while there is too little to measure by.
@@ -217,7 +216,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         let policy = self.policy();
         let throttled = policy.throttle.as_ref().map_or(0, |settings| {
             self.requests
-                .share_per_mille(settings, policy.rate.coarse_stamp(now))
+                .share_per_mille(settings, policy.pace.stamp(now))
         });
         DependencySnapshot {
             limiter: self.limiter.snapshot(),

@@ -7,7 +7,7 @@ use crate::dependency::{Dependency, Policy};
 use crate::histogram::Latencies;
 use crate::law::Law;
 use crate::law::math::div_rem;
-use crate::time::{Stamp, TickRate, Timestamp};
+use crate::time::{Stamp, Ticks, Timestamp};
 use core::borrow::Borrow;
 use core::time::Duration;
 
@@ -17,18 +17,17 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
     /// Save after [`Call::step`](crate::Call::step) said [`Attempt`](crate::Step::Attempt) and before the
     /// attempt leaves: then the record says that it was on its way.
     pub fn save(&self, now: Timestamp) -> Record {
-        let rate = self.rate();
         let (closed, reopened, left, restored) = self.saved_breaker(now);
-        let seen = self.limiter().snapshot();
+        let seen = self.limiter().occupancy();
         Record {
             sequence: 0,
-            limit: seen.limit,
+            limit: seen.limit(),
             balance: self.budget().balance(now),
-            open_left: millis(left, rate),
+            open_left: millis(left, self.policy()),
             reopened: (!closed).then_some(reopened as u8),
             restored: restored as u8,
             // A debt that this life has not paid yet is the next one's.
-            unsettled: seen.inflight > 0 || self.backlog().is(OWED),
+            unsettled: seen.inflight() > 0 || self.backlog().is(OWED),
         }
     }
 
@@ -65,7 +64,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         asleep: Duration,
         now: Timestamp,
     ) -> Result<Record, RecordError> {
-        let rate = self.rate();
+        let policy = self.policy();
         self.backlog().mark(FRESH);
         let record = match found {
             Ok(record) => record,
@@ -74,30 +73,39 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
                 return Err(error);
             }
         };
-        let asleep = rate.coarse_units(asleep);
+        let asleep = asleep
+            .as_secs()
+            .saturating_mul(1_000)
+            .saturating_add(asleep.subsec_millis().into());
+        let asleep = units(u32::try_from(asleep).unwrap_or(u32::MAX), policy);
         self.budget().restore(record.balance, asleep, now);
         if record.unsettled {
             self.backlog().mark(OWED);
         }
-        let seen = self.limiter().snapshot();
+        let (min, max) = self.limiter().bounds();
         // A closed limiter stays closed; no limit outside of the bounds is asked for.
         let _ = self
             .limiter()
-            .set_limit(record.limit.max(seen.min).min(seen.max), now);
+            .set_limit(record.limit.max(min).min(max), now);
         if let Some(reopened) = record.reopened {
-            let length = Duration::from_millis(record.open_left.into());
-            let left = rate.coarse_units(length).saturating_sub(asleep);
+            let left = units(record.open_left, policy).saturating_sub(asleep);
             self.restore_breaker(reopened, record.restored, left, now);
         }
         Ok(self.save(now))
     }
 }
 
-/// Coarse units in milliseconds, rounded up.
-fn millis(units: u32, rate: TickRate) -> u32 {
-    let ticks = rate.coarse_ticks(units.min(Stamp::MAX_UNITS)).get();
-    let (whole, rest) = div_rem(ticks, rate.get());
-    let (part, lost) = div_rem(u64::from(rest) * 1_000, rate.get());
-    let millis = whole.saturating_mul(1_000) + part + u64::from(lost != 0);
-    u32::try_from(millis).unwrap_or(u32::MAX)
+/// Units in milliseconds, rounded up.
+fn millis(units: u32, policy: &Policy) -> u32 {
+    // Below 2⁶²: a quarter of the range of stamps, at most 2²² ticks each.
+    let ticks = policy.pace.ticks(units.min(Stamp::MAX_UNITS)).get();
+    let (millis, lost) = div_rem(ticks * 1_000, policy.rate.get());
+    u32::try_from(millis + u64::from(lost != 0)).unwrap_or(u32::MAX)
+}
+
+/// Milliseconds in units, rounded up.
+fn units(millis: u32, policy: &Policy) -> u32 {
+    let product = u64::from(millis) * u64::from(policy.rate.get());
+    let (ticks, lost) = div_rem(product, 1_000);
+    policy.pace.units(Ticks::new(ticks + u64::from(lost != 0)))
 }

@@ -100,8 +100,18 @@ impl Compiler {
     ///
     /// A build that fails.
     pub(crate) fn binaries(&self, project: &Project, board: &Board) -> Result<PathBuf> {
-        let features = ["--bins", "--features", board.features];
-        self.build(project, board.flags, board.target, &features)
+        let args = ["--bins", "--features", board.features];
+        self.build(project, board.flags, board.target, &args)
+    }
+
+    /// Builds one binary for a board, and returns the folder it is in.
+    ///
+    /// # Errors
+    ///
+    /// A build that fails.
+    pub(crate) fn binary(&self, project: &Project, board: &Board, name: &str) -> Result<PathBuf> {
+        let args = ["--bin", name, "--features", board.features];
+        self.build(project, board.flags, board.target, &args)
     }
 
     /// Builds the binary that writes through defmt.

@@ -28,7 +28,7 @@ const SHIFTS: [(u32, [u32; 3]); 5] = [
     (8, [2_903, 2_617, 2_269]),
 ];
 /// Slots that each of five tasks takes in one run.
-const ROUNDS: u32 = 8_000;
+const ROUNDS: u32 = 6_000;
 
 /// Builds everything and runs it.
 ///
@@ -126,7 +126,8 @@ mod tests {
         let folder = Project::here().root.join("limiter-embassy/firmware");
         for binary in ["wrap", "cost", "isr", "crashloop", "lines"] {
             assert!(folder.join(format!("expected/{binary}.txt")).is_file());
-            assert!(folder.join(format!("src/bin/{binary}.rs")).is_file());
+            let source = folder.join("src/bin").join(binary);
+            assert!(source.is_dir() || source.with_extension("rs").is_file());
         }
     }
 }

@@ -5,12 +5,15 @@
 #![no_std]
 #![no_main]
 
+mod bounds;
+
 use core::future::Future;
 use core::hint::black_box;
 use core::pin::Pin;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
+use bounds::{BOUNDS, Bound};
 use cortex_m::Peripherals;
 use cortex_m::peripheral::SYST;
 use cortex_m_rt::entry;
@@ -25,78 +28,6 @@ use limiter_core::{
 
 /// Ticks of SysTick in a thousand instructions.
 const TICKS_PER_1000: u64 = 1_024 * clock::CORE_HZ as u64 / 1_000_000;
-
-/// How many instructions there should be, and how many there may be: a change that takes more has to say so
-/// here. A target that is missed is printed as such.
-struct Bound {
-    target: Option<u32>,
-    most: u32,
-}
-
-const fn bound(target: u32, most: u32) -> Bound {
-    Bound {
-        target: Some(target),
-        most,
-    }
-}
-
-const fn untargeted(most: u32) -> Bound {
-    Bound { target: None, most }
-}
-
-struct Bounds {
-    pair: Bound,
-    overload: Bound,
-    refusal: Bound,
-    aimd: Bound,
-    knee: Bound,
-    join: Bound,
-    again: Bound,
-    release: Bound,
-    take: Bound,
-    leave: Bound,
-    clock: Bound,
-    withdraw: Bound,
-    call: Bound,
-    save: Bound,
-}
-
-/// Without compare-and-swap, and atomics through critical sections.
-#[cfg(board = "microbit")]
-const BOUNDS: Bounds = Bounds {
-    pair: bound(140, 325),
-    overload: bound(75, 285),
-    refusal: bound(50, 65),
-    aimd: untargeted(1_100),
-    knee: untargeted(10_000),
-    join: bound(40, 60),
-    again: bound(40, 40),
-    release: bound(40, 140),
-    take: bound(40, 40),
-    leave: bound(40, 50),
-    clock: untargeted(20),
-    withdraw: bound(50, 420),
-    call: bound(380, 3_400),
-    save: untargeted(2_900),
-};
-
-#[cfg(not(board = "microbit"))]
-const BOUNDS: Bounds = Bounds {
-    pair: bound(80, 215),
-    overload: bound(40, 205),
-    refusal: bound(20, 35),
-    aimd: untargeted(600),
-    knee: untargeted(4_000),
-    join: bound(40, 55),
-    again: bound(40, 40),
-    release: bound(40, 90),
-    take: bound(40, 40),
-    leave: bound(40, 40),
-    clock: untargeted(20),
-    withdraw: bound(40, 165),
-    call: bound(200, 1_700),
-    save: untargeted(1_800),
-};
 
 static LIMITER: Limiter<Aimd> = Limiter::new(Config::new(Aimd::new(), TickRate::MILLIS));
 static FULL: Limiter<Aimd> = Limiter::new(Config::new(Aimd::new(), TickRate::MILLIS).initial(1));
@@ -362,6 +293,17 @@ fn line_of_waiters(table: &mut Table) {
         locked(|| drop(second)),
     );
     drop((held, third));
+    host::check(limiter.snapshot().inflight == 0, "slots were lost");
+
+    // Room for several is a step for each of them, and no step has a loop.
+    let held = limiter.try_acquire().ok();
+    let mut waiting = [(); 3].map(|()| limiter.acquire());
+    for future in &mut waiting {
+        host::check(poll(future).is_pending(), "there was a slot");
+    }
+    let (locks, _) = locked(|| host::check(limiter.set_limit(4).is_ok(), "within the bounds"));
+    host::check(locks == 3, "three waiters are not three steps");
+    drop((held, waiting));
     host::check(limiter.snapshot().inflight == 0, "slots were lost");
 }
 
