@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::permit::Taken;
+use crate::shared::Lane;
 use crate::sync::{AtomicBool, Ordering};
 use core::fmt;
 use limiter_core::law::{Knee, Law};
@@ -113,7 +114,7 @@ impl<L: Law, C: Clock> Common<L, C> {
     fn now(&self) -> Timestamp {
         self.taken
             .as_ref()
-            .map(|taken| taken.shared.clock.now())
+            .map(|taken| taken.shared.clock().now())
             .unwrap_or_default()
     }
 }
@@ -156,7 +157,7 @@ pub(crate) struct Deferred<L: Law, C: Clock> {
 impl<L: Law, C: Clock> Deferred<L, C> {
     /// Records how the work ended, as of `at` on the limiter's clock.
     pub(crate) fn record(self, outcome: Outcome, at: Timestamp) {
-        let now = self.shared.clock.now();
+        let now = self.shared.clock().now();
         self.shared.observe(self.sample, outcome, at, now);
     }
 }

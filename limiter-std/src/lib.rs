@@ -29,6 +29,9 @@
 //! | share a slot between owners | [`Permit::into_hold`], [`Hold`] |
 //! | change the limit while running, or close | [`Limiter::set_limit`], [`Limiter::set_bounds`], [`Limiter::close`] |
 //! | look at it | [`Limiter::snapshot`], [`Limiter::queued`] |
+//! | call something without making its bad day worse | [`Dependency`], [`DependencyConfig`], [`CallOptions`] |
+//! | do something else instead | [`Fallbacks`] |
+//! | bound the retries of other code | [`Budget`] |
 //! | test code that uses it | [`ManualClock`], [`Limiter::with_clock`] |
 #![cfg_attr(feature = "tower", doc = "| limit a tower service | [`tower`] |")]
 #![cfg_attr(
@@ -53,8 +56,10 @@
 //! wake has its slot already, and the time it takes to wake counts as work: the RTT starts at the grant,
 //! never at the call. A future that was granted a slot must be polled or dropped to use it or pass it on.
 
+mod budget;
 mod clock;
 mod config;
+mod dependency;
 mod hold;
 #[cfg(feature = "http")]
 pub mod http;
@@ -66,12 +71,21 @@ mod sync;
 pub mod tower;
 mod wait;
 
-pub use clock::{Clock, ManualClock, MonotonicClock, timestamp};
+pub use budget::Budget;
+pub use clock::{Clock, ManualClock, MonotonicClock, duration, timestamp};
 pub use config::{Config, DEFAULT_QUEUE_LENGTH, MAX_QUEUE_LENGTH};
+#[cfg(feature = "tokio")]
+pub use dependency::Tokio;
+pub use dependency::{
+    Attempt, CallOptions, Dependency, DependencyConfig, DependencyCounts, Ending, Fallbacks,
+    GaveUp, Judge, RECORD_SIZE, Sleep,
+};
 pub use hold::Hold;
 pub use limiter::Limiter;
 pub use limiter_core::{
-    ConfigError, MAX_LIMIT, Outcome, RejectReason, Rejected, Snapshot, Timestamp, law,
+    BreakerConfig, BreakerOpen, BreakerState, BudgetConfig, Carried, ConfigError,
+    DependencySnapshot, Exhausted, GiveUp, Jitter, MAX_LIMIT, Outcome, RecordError, Refusal,
+    RejectReason, Rejected, RetryBudget, Snapshot, ThrottleConfig, Ticks, Timestamp, Tokens, law,
 };
 pub use permit::Permit;
 pub use wait::{Acquire, AcquireUntil};

@@ -3,8 +3,8 @@
 use crate::clock::{Clock, MonotonicClock, RATE};
 use crate::config::Config;
 use crate::permit::Permit;
-use crate::shared::Shared;
-use crate::wait::{self, Acquire, AcquireUntil};
+use crate::shared::{Lane, Shared};
+use crate::wait::{self, Acquire, AcquireUntil, Line};
 use core::fmt;
 use core::future::Future;
 use core::time::Duration;
@@ -95,7 +95,8 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ///
     /// First come, first served, with all who wait, threads and futures.
     pub fn acquire(&self) -> Result<Permit<L, C>, Rejected> {
-        wait::block(self.acquire_async())
+        let (shared, slot) = wait::block(Line::new(Arc::clone(&self.shared)))?;
+        Ok(Permit::new(shared, slot))
     }
 
     /// Takes a slot, blocking the thread for at most `timeout`. For futures use
@@ -126,7 +127,9 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// As [`acquire`](Limiter::acquire).
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Permit<L, C>, Rejected> {
         let deadline = self.now().after(RATE.ticks(timeout));
-        wait::block_until(self.acquire_async(), &self.shared.clock, deadline)
+        let line = Line::new(Arc::clone(&self.shared));
+        let (shared, slot) = wait::block_until(line, self.shared.clock(), deadline)?;
+        Ok(Permit::new(shared, slot))
     }
 
     /// Takes a slot, as a future that waits until there is one, on any runtime.
@@ -188,12 +191,12 @@ impl<L: Law, C: Clock> Limiter<L, C> {
 
     /// How many threads and futures wait for a slot.
     pub fn queued(&self) -> usize {
-        self.shared.waiters.len()
+        self.shared.waiters().len()
     }
 
     /// The present on the limiter's clock.
     pub fn now(&self) -> Timestamp {
-        self.shared.clock.now()
+        self.shared.clock().now()
     }
 
     /// The time from `earlier` to `later` on the limiter's clock, 0 when it stepped back in between.
@@ -203,7 +206,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
 
     /// The gauges of this moment.
     pub fn snapshot(&self) -> Snapshot {
-        self.shared.core.snapshot()
+        self.shared.core().snapshot()
     }
 
     /// Sets the limit; an adaptive law goes on from there. Shrinking below what is in flight admits
@@ -213,7 +216,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ///
     /// When `limit` is outside the bounds: move those first.
     pub fn set_limit(&self, limit: u32) -> Result<(), ConfigError> {
-        let settled = self.shared.core.set_limit(limit, self.now())?;
+        let settled = self.shared.core().set_limit(limit, self.now())?;
         self.shared.settled(settled);
         Ok(())
     }
@@ -224,7 +227,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ///
     /// When `min` is 0 or above `max`, or `max` above [`MAX_LIMIT`](crate::MAX_LIMIT); nothing changes.
     pub fn set_bounds(&self, min: u32, max: u32) -> Result<(), ConfigError> {
-        let settled = self.shared.core.set_bounds(min, max, self.now())?;
+        let settled = self.shared.core().set_bounds(min, max, self.now())?;
         self.shared.settled(settled);
         Ok(())
     }
@@ -232,7 +235,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// Refuses everybody from now on, also those who wait; those in flight may finish. There is no way
     /// back.
     pub fn close(&self) {
-        self.shared.settled(self.shared.core.close());
+        self.shared.settled(self.shared.core().close());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::hold::Hold;
-use crate::shared::Shared;
+use crate::shared::{Lane, Shared};
 use core::fmt;
 #[cfg(feature = "http")]
 use limiter_core::Sample;
@@ -130,7 +130,7 @@ impl<L: Law, C: Clock> Permit<L, C> {
     pub fn now(&self) -> Timestamp {
         self.taken
             .as_ref()
-            .map(|taken| taken.shared.clock.now())
+            .map(|taken| taken.shared.clock().now())
             .unwrap_or_default()
     }
 }

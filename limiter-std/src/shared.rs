@@ -2,7 +2,7 @@
 
 use crate::clock::{Clock, RATE, timestamp};
 use crate::sync::{AtomicU32, Ordering};
-use crate::wait::Waiters;
+use crate::wait::{self, Waiters};
 use core::time::Duration;
 use limiter_core::law::{Law, WALL_SECONDS};
 use limiter_core::{Change, Limiter, Outcome, Rejected, Sample, Settled, Slot, Ticks, Timestamp};
@@ -11,62 +11,44 @@ use limiter_core::{Change, Limiter, Outcome, Rejected, Sample, Settled, Slot, Ti
 /// apart by less than 500 ppm, which is 5 ms in this time; phases tolerate a hundred.
 const WALL_REFRESH: Duration = Duration::from_secs(10);
 
-#[derive(Debug)]
-pub(crate) struct Shared<L: Law, C> {
-    pub(crate) core: Limiter<L>,
-    pub(crate) clock: C,
-    pub(crate) waiters: Waiters,
-    /// Whole seconds of the clock at which the offset from UTC was last read; wraps.
-    wall_read: AtomicU32,
-}
+/// A limiter with a clock and a line of waiters: alone, or a dependency's.
+pub(crate) trait Lane {
+    type Law: Law;
+    type Clock: Clock;
 
-impl<L: Law, C: Clock> Shared<L, C> {
-    pub(crate) fn new(core: Limiter<L>, waiters: usize, clock: C) -> Self {
-        let now = clock.now();
-        let shared = Self {
-            core,
-            clock,
-            waiters: Waiters::new(waiters),
-            wall_read: AtomicU32::new(seconds(now)),
-        };
-        shared.read_wall(now);
-        shared
-    }
+    fn core(&self) -> &Limiter<Self::Law>;
+    fn clock(&self) -> &Self::Clock;
+    fn waiters(&self) -> &Waiters;
+    fn wall(&self) -> &Wall;
 
     #[inline]
-    pub(crate) fn admit(&self) -> Result<Slot, Rejected> {
-        self.core.admit_with(|| self.clock.now())
+    fn admit(&self) -> Result<Slot, Rejected> {
+        self.core().admit_with(|| self.clock().now())
     }
 
     /// Records what became of work whose RTT ended at `ended`, and does what follows from a change of the
     /// limit.
     #[inline]
-    pub(crate) fn observe(
-        &self,
-        sample: Sample,
-        outcome: Outcome,
-        ended: Timestamp,
-        now: Timestamp,
-    ) {
-        if let Some(change) = self.core.observe_sample(sample, outcome, ended, now) {
+    fn observe(&self, sample: Sample, outcome: Outcome, ended: Timestamp, now: Timestamp) {
+        if let Some(change) = self.core().observe_sample(sample, outcome, ended, now) {
             self.changed(change);
         }
     }
 
     #[inline]
-    pub(crate) fn release(&self, slot: Slot) {
-        if self.core.release(slot).wake() {
-            self.serve();
+    fn release(&self, slot: Slot) {
+        if self.core().release(slot).wake() {
+            wait::serve(self);
         }
     }
 
     /// Does what follows from a setting.
-    pub(crate) fn settled(&self, settled: Settled) {
+    fn settled(&self, settled: Settled) {
         if settled.change().is_some() {
             self.refresh_wall();
         }
         if settled.wake() {
-            self.serve();
+            wait::serve(self);
         }
     }
 
@@ -76,31 +58,91 @@ impl<L: Law, C: Clock> Shared<L, C> {
         self.refresh_wall();
         // The limit was raised in the word that has the waiting bit: a waiter whose bit is not seen here
         // sees the new limit itself.
-        if change.to > change.from && self.core.snapshot().waiting {
-            self.serve();
+        if change.to > change.from && self.core().snapshot().waiting {
+            wait::serve(self);
         }
     }
 
-    /// Reads the offset from UTC again when it is old; one of those who find it old does.
+    /// Reads the offset from UTC again when it is old.
     fn refresh_wall(&self) {
-        let now = self.clock.now();
-        let (read, seconds) = (self.wall_read.load(Ordering::Relaxed), seconds(now));
-        let old = u64::from(seconds.wrapping_sub(read)) >= WALL_REFRESH.as_secs();
-        // Relaxed: it only picks one of several; the offset is published by the core.
-        let mine = old
-            && self
-                .wall_read
-                .compare_exchange(read, seconds, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok();
-        if mine {
+        let now = self.clock().now();
+        if self.wall().is_due(now) {
             self.read_wall(now);
         }
     }
 
     fn read_wall(&self, now: Timestamp) {
-        if let Some(unix) = self.clock.unix_time() {
-            self.core.set_wall_offset(wall_offset(unix, now));
+        if let Some(unix) = self.clock().unix_time() {
+            self.core().set_wall_offset(wall_offset(unix, now));
         }
+    }
+}
+
+/// When the offset from UTC was last read: whole seconds of the clock, which wrap.
+#[derive(Debug)]
+pub(crate) struct Wall(AtomicU32);
+
+impl Wall {
+    pub(crate) fn new(now: Timestamp) -> Self {
+        Self(AtomicU32::new(seconds(now)))
+    }
+
+    /// Whether it is old; one of those who find it old is told so.
+    fn is_due(&self, now: Timestamp) -> bool {
+        let (read, seconds) = (self.0.load(Ordering::Relaxed), seconds(now));
+        let old = u64::from(seconds.wrapping_sub(read)) >= WALL_REFRESH.as_secs();
+        // Relaxed: it only picks one of several; the offset is published by the core.
+        old && self
+            .0
+            .compare_exchange(read, seconds, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared<L: Law, C> {
+    core: Limiter<L>,
+    clock: C,
+    waiters: Waiters,
+    wall: Wall,
+}
+
+impl<L: Law, C: Clock> Shared<L, C> {
+    pub(crate) fn new(core: Limiter<L>, waiters: usize, clock: C) -> Self {
+        let now = clock.now();
+        let shared = Self {
+            core,
+            clock,
+            waiters: Waiters::new(waiters),
+            wall: Wall::new(now),
+        };
+        shared.read_wall(now);
+        shared
+    }
+}
+
+impl<L: Law, C: Clock> Lane for Shared<L, C> {
+    type Law = L;
+    type Clock = C;
+
+    #[inline]
+    fn core(&self) -> &Limiter<L> {
+        &self.core
+    }
+
+    #[inline]
+    fn clock(&self) -> &C {
+        &self.clock
+    }
+
+    #[inline]
+    fn waiters(&self) -> &Waiters {
+        &self.waiters
+    }
+
+    #[inline]
+    fn wall(&self) -> &Wall {
+        &self.wall
     }
 }
 

@@ -10,7 +10,7 @@ compile_error!("`--cfg limiter_loom` also needs `--features loom`");
 pub(crate) use std::{
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
     },
     thread, thread_local,
 };
@@ -19,7 +19,7 @@ pub(crate) use std::{
 pub(crate) use loom::{
     sync::{
         Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
     },
     thread, thread_local,
 };

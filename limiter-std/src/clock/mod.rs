@@ -1,7 +1,7 @@
 //! Where a limiter's time comes from.
 
 use core::time::Duration;
-use limiter_core::{TickRate, Timestamp};
+use limiter_core::{TickRate, Ticks, Timestamp};
 use std::time::{Instant, SystemTime};
 
 mod manual;
@@ -72,6 +72,11 @@ pub const fn timestamp(since_origin: Duration) -> Timestamp {
     let whole = since_origin.as_secs().saturating_mul(RATE.get() as u64);
     let part = (since_origin.subsec_nanos() / NANOS_PER_TICK) as u64;
     Timestamp::from_ticks(whole.saturating_add(part))
+}
+
+/// A length of time on this crate's clocks, as it is in snapshots and refusals.
+pub const fn duration(ticks: Ticks) -> Duration {
+    RATE.duration(ticks)
 }
 
 /// The operating system's monotonic clock, and its clock of UTC for the phases of laws.

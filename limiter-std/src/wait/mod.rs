@@ -16,16 +16,18 @@
 //!    dropped after it, the clock is read before it.
 
 mod acquire;
+mod line;
 mod queue;
 mod thread;
 mod until;
 mod wakers;
 
 pub use acquire::Acquire;
+pub(crate) use line::Line;
 pub use until::AcquireUntil;
 
 use crate::clock::Clock;
-use crate::shared::Shared;
+use crate::shared::Lane;
 use crate::sync::{Mutex, MutexGuard};
 use core::task::{Poll, Waker};
 use limiter_core::law::Law;
@@ -47,7 +49,7 @@ pub(crate) struct Waiters {
 pub(crate) enum Joined {
     /// At once.
     Ended(Result<Slot, Rejected>),
-    /// The waiter has a node now, and must take it out by [`Shared::check`] or [`Shared::leave`].
+    /// The waiter has a node now, and must take it out by [`check`] or [`leave`].
     Queued(Key),
 }
 
@@ -64,97 +66,102 @@ impl Waiters {
         self.lock().len()
     }
 
+    pub(crate) const fn may_wait(&self) -> bool {
+        self.bound != 0
+    }
+
     fn lock(&self) -> MutexGuard<'_, Queue> {
         // Nothing under the lock panics, and the queue is in order between any two steps.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<L: Law, C: Clock> Shared<L, C> {
-    /// Queues a waiter that was just refused for the reason in `refused`.
-    pub(crate) fn join(&self, refused: Rejected, waker: &Waker) -> Joined {
-        let may_wait = matches!(
-            refused.reason,
-            RejectReason::AtLimit | RejectReason::WaitersAhead
-        );
-        if self.waiters.bound == 0 || !may_wait {
-            return Joined::Ended(Err(refused));
-        }
-        let (now, waker) = (self.clock.now(), waker.clone());
+/// Queues a waiter that was just refused for the reason in `refused`.
+pub(crate) fn join<A: Lane + ?Sized>(lane: &A, refused: Rejected, waker: &Waker) -> Joined {
+    let may_wait = matches!(
+        refused.reason,
+        RejectReason::AtLimit | RejectReason::WaitersAhead
+    );
+    if lane.waiters().bound == 0 || !may_wait {
+        return Joined::Ended(Err(refused));
+    }
+    let (now, waker) = (lane.clock().now(), waker.clone());
+    let mut woken = Wakers::new();
+    let mut queue = lane.waiters().lock();
+    if queue.len() >= lane.waiters().bound {
+        drop(queue);
+        return Joined::Ended(Err(Rejected::new(
+            RejectReason::QueueFull,
+            refused.limit,
+            refused.inflight,
+        )));
+    }
+    let key = queue.push(waker);
+    lane.core().set_waiting();
+    let more = grant(lane.core(), &mut queue, now, &mut woken);
+    let ended = take_ended(&mut queue, &key);
+    drop(queue);
+    if ended.is_some() {
+        // The last whose wait ended was this one, who is awake.
+        drop(woken.pop());
+    }
+    wake(lane, woken, more);
+    ended.map_or(Joined::Queued(key), Joined::Ended)
+}
+
+/// Looks whether a waiter's wait has ended, and takes its node out if it has.
+pub(crate) fn check<A: Lane + ?Sized>(
+    lane: &A,
+    key: &Key,
+    waker: &Waker,
+) -> Poll<Result<Slot, Rejected>> {
+    let mut waker = waker.clone();
+    let mut queue = lane.waiters().lock();
+    let ended = take_ended(&mut queue, key);
+    if ended.is_none() {
+        queue.renew(key, &mut waker);
+    }
+    drop(queue);
+    // After the lock, like everything that is the executor's: the old waker, or the new one.
+    drop(waker);
+    ended.map_or(Poll::Pending, Poll::Ready)
+}
+
+/// Takes a waiter's node out, whether its wait has ended or not; if it has, returns how.
+pub(crate) fn leave<A: Lane + ?Sized>(lane: &A, key: &Key) -> Option<Result<Slot, Rejected>> {
+    let now = lane.clock().now();
+    let mut woken = Wakers::new();
+    let mut queue = lane.waiters().lock();
+    let left = queue.remove(key);
+    let more = grant(lane.core(), &mut queue, now, &mut woken);
+    drop(queue);
+    wake(lane, woken, more);
+    match left {
+        Some(State::Ended(ended)) => Some(ended),
+        Some(State::Waiting(_)) | None => None,
+    }
+}
+
+/// Gives slots to the heads of the queue as long as there are any.
+#[cold]
+pub(crate) fn serve<A: Lane + ?Sized>(lane: &A) {
+    loop {
+        let now = lane.clock().now();
         let mut woken = Wakers::new();
-        let mut queue = self.waiters.lock();
-        if queue.len() >= self.waiters.bound {
-            drop(queue);
-            return Joined::Ended(Err(Rejected::new(
-                RejectReason::QueueFull,
-                refused.limit,
-                refused.inflight,
-            )));
-        }
-        let key = queue.push(waker);
-        self.core.set_waiting();
-        let more = grant(&self.core, &mut queue, now, &mut woken);
-        let ended = take_ended(&mut queue, &key);
-        drop(queue);
-        if ended.is_some() {
-            // The last whose wait ended was this one, who is awake.
-            drop(woken.pop());
-        }
-        self.wake(woken, more);
-        ended.map_or(Joined::Queued(key), Joined::Ended)
-    }
-
-    /// Looks whether a waiter's wait has ended, and takes its node out if it has.
-    pub(crate) fn check(&self, key: &Key, waker: &Waker) -> Poll<Result<Slot, Rejected>> {
-        let mut waker = waker.clone();
-        let mut queue = self.waiters.lock();
-        let ended = take_ended(&mut queue, key);
-        if ended.is_none() {
-            queue.renew(key, &mut waker);
-        }
-        drop(queue);
-        // After the lock, like everything that is the executor's: the old waker, or the new one.
-        drop(waker);
-        ended.map_or(Poll::Pending, Poll::Ready)
-    }
-
-    /// Takes a waiter's node out, whether its wait has ended or not; if it has, returns how.
-    pub(crate) fn leave(&self, key: &Key) -> Option<Result<Slot, Rejected>> {
-        let now = self.clock.now();
-        let mut woken = Wakers::new();
-        let mut queue = self.waiters.lock();
-        let left = queue.remove(key);
-        let more = grant(&self.core, &mut queue, now, &mut woken);
-        drop(queue);
-        self.wake(woken, more);
-        match left {
-            Some(State::Ended(ended)) => Some(ended),
-            Some(State::Waiting(_)) | None => None,
-        }
-    }
-
-    /// Gives slots to the heads of the queue as long as there are any.
-    #[cold]
-    pub(crate) fn serve(&self) {
-        loop {
-            let now = self.clock.now();
-            let mut woken = Wakers::new();
-            let more = grant(&self.core, &mut self.waiters.lock(), now, &mut woken);
-            woken.wake();
-            if !more {
-                return;
-            }
-        }
-    }
-
-    fn wake(&self, woken: Wakers, more: bool) {
+        let more = grant(lane.core(), &mut lane.waiters().lock(), now, &mut woken);
         woken.wake();
-        if more {
-            self.serve();
+        if !more {
+            return;
         }
     }
 }
 
+fn wake<A: Lane + ?Sized>(lane: &A, woken: Wakers, more: bool) {
+    woken.wake();
+    if more {
+        serve(lane);
+    }
+}
 /// Under the lock: takes a node out if its wait has ended.
 fn take_ended(queue: &mut Queue, key: &Key) -> Option<Result<Slot, Rejected>> {
     if !queue.has_ended(key) {

@@ -1,13 +1,10 @@
 //! Threads wait like futures, with a waker that unparks them.
 
-use super::Acquire;
+use super::line::{Granted, Line};
 use crate::clock::Clock;
-use crate::permit::Permit;
+use crate::shared::Lane;
 use crate::sync::{thread, thread_local};
-use core::future::Future;
-use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
-use limiter_core::law::Law;
+use core::task::{Poll, Waker};
 use limiter_core::{Rejected, Timestamp};
 use std::sync::Arc;
 use std::task::Wake;
@@ -39,12 +36,10 @@ fn waker() -> Waker {
 }
 
 /// Blocks until the wait ends.
-pub(crate) fn block<L: Law, C: Clock>(
-    mut acquire: Acquire<L, C>,
-) -> Result<Permit<L, C>, Rejected> {
+pub(crate) fn block<A: Lane>(mut line: Line<A>) -> Result<Granted<A>, Rejected> {
     let waker = waker();
     loop {
-        if let Poll::Ready(ended) = poll(&mut acquire, &waker) {
+        if let Poll::Ready(ended) = line.poll(&waker) {
             return ended;
         }
         // The waker may have been called before: then this returns at once. It may also return for
@@ -54,26 +49,19 @@ pub(crate) fn block<L: Law, C: Clock>(
 }
 
 /// Blocks until the wait ends or `deadline` has come. A slot that was granted by then is kept.
-pub(crate) fn block_until<L: Law, C: Clock>(
-    mut acquire: Acquire<L, C>,
-    clock: &C,
+pub(crate) fn block_until<A: Lane>(
+    mut line: Line<A>,
+    clock: &A::Clock,
     deadline: Timestamp,
-) -> Result<Permit<L, C>, Rejected> {
+) -> Result<Granted<A>, Rejected> {
     let waker = waker();
     loop {
-        if let Poll::Ready(ended) = poll(&mut acquire, &waker) {
+        if let Poll::Ready(ended) = line.poll(&waker) {
             return ended;
         }
         if clock.now() >= deadline {
-            return acquire.give_up();
+            return line.give_up();
         }
         clock.park_until(deadline);
     }
-}
-
-fn poll<L: Law, C: Clock>(
-    acquire: &mut Acquire<L, C>,
-    waker: &Waker,
-) -> Poll<Result<Permit<L, C>, Rejected>> {
-    Pin::new(acquire).poll(&mut Context::from_waker(waker))
 }

@@ -1,0 +1,211 @@
+//! What one call wants otherwise, what its attempts are told, and how they end.
+
+use crate::clock::RATE;
+use core::fmt;
+use core::time::Duration;
+use limiter_core::{Carried, GiveUp, Outcome};
+
+/// The options of one call.
+///
+/// ```
+/// use core::time::Duration;
+/// use limiter_std::CallOptions;
+///
+/// let write = CallOptions::new().attempts(1).total(Duration::from_secs(2));
+/// let read = CallOptions::new().hedge();
+/// # let _ = (write, read);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallOptions(pub(crate) limiter_core::CallOptions);
+
+impl CallOptions {
+    /// What the dependency's configuration says, without hedges.
+    pub const fn new() -> Self {
+        Self(limiter_core::CallOptions::new())
+    }
+
+    /// How long the call lasts at most.
+    #[must_use]
+    pub const fn total(self, longest: Duration) -> Self {
+        Self(self.0.total(RATE.ticks(longest)))
+    }
+
+    /// How many attempts it makes at most; 1 for what must not be done twice.
+    #[must_use]
+    pub const fn attempts(self, most: u32) -> Self {
+        Self(self.0.attempts(most))
+    }
+
+    /// A hedge may go beside an attempt that takes long, where the dependency is configured for it. Only
+    /// for what may be done twice, and only in calls that are futures.
+    #[must_use]
+    pub const fn hedge(self) -> Self {
+        Self(self.0.hedge())
+    }
+
+    /// Keeps the slot of the limiter during back-off instead of freeing it: for work that would lose its
+    /// place. It keeps others out meanwhile.
+    #[must_use]
+    pub const fn hold_slot(self) -> Self {
+        Self(self.0.hold_slot())
+    }
+
+    /// Goes on with a call that began elsewhere, or before: its next attempt is a retry.
+    #[must_use]
+    pub const fn carried(self, carried: Carried) -> Self {
+        Self(self.0.carried(carried))
+    }
+}
+
+/// An attempt of a call, as the code that makes it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// Which attempt of the call it is, from 1: send it along, so that the dependency can tell a retry from
+    /// a first attempt and shed it first.
+    pub number: u32,
+    /// How long it may last. A future is dropped then; a thread has to see to it itself, by the timeout of
+    /// its socket or client.
+    pub timeout: Duration,
+    /// It goes beside an attempt that is still running.
+    pub hedge: bool,
+    /// Attempts made with this one, and the time that the call has left: for a job that is handed on.
+    pub carried: Carried,
+}
+
+/// How an attempt ended, and what the answer said about trying again.
+///
+/// ```
+/// use core::time::Duration;
+/// use limiter_std::Ending;
+///
+/// // 503 with `Retry-After: 2`.
+/// let busy = Ending::overload().retry_after(Duration::from_secs(2));
+/// // gRPC with a negative `grpc-retry-pushback-ms`.
+/// let stop = Ending::overload().do_not_retry();
+/// assert_ne!(busy, stop);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending(pub(crate) limiter_core::Ending);
+
+impl Ending {
+    /// The work was done.
+    pub const fn success() -> Self {
+        Self(limiter_core::Ending::success())
+    }
+
+    /// The dependency is wrong, not full, and may be right next time: an internal error, a broken
+    /// connection.
+    pub const fn failure() -> Self {
+        Self(limiter_core::Ending::failure())
+    }
+
+    /// The dependency is wrong and will be wrong again: never retried.
+    pub const fn permanent() -> Self {
+        Self(limiter_core::Ending::permanent())
+    }
+
+    /// The dependency is full: 429, 503, `RESOURCE_EXHAUSTED`, `UNAVAILABLE`.
+    pub const fn overload() -> Self {
+        Self(limiter_core::Ending::overload())
+    }
+
+    /// No answer in time.
+    pub const fn timeout() -> Self {
+        Self(limiter_core::Ending::timeout())
+    }
+
+    /// The caller was wrong or went away, or it was refused before it left this process: says nothing about
+    /// the dependency, and is never retried.
+    pub const fn ignored() -> Self {
+        Self(limiter_core::Ending::ignored())
+    }
+
+    /// The answer said after which time to come back (`Retry-After`, push-back).
+    #[must_use]
+    pub const fn retry_after(self, time: Duration) -> Self {
+        Self(self.0.retry_after(RATE.ticks(time)))
+    }
+
+    /// The answer said not to come back: final.
+    #[must_use]
+    pub const fn do_not_retry(self) -> Self {
+        Self(self.0.do_not_retry())
+    }
+
+    /// What the limiter hears of it.
+    pub const fn outcome(self) -> Outcome {
+        self.0.outcome()
+    }
+}
+
+impl From<Outcome> for Ending {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Success => Self::success(),
+            Outcome::Overload => Self::overload(),
+            Outcome::Failure => Self::failure(),
+            // `Ignored`, and what this release does not know: nothing is made worse by it.
+            _ => Self::ignored(),
+        }
+    }
+}
+
+/// Turns the result of an attempt into an [`Ending`]. Implemented for functions.
+pub trait Judge<T, E> {
+    /// Judges a result.
+    fn judge(&self, result: Result<&T, &E>) -> Ending;
+}
+
+impl<T, E, F: Fn(Result<&T, &E>) -> Ending> Judge<T, E> for F {
+    fn judge(&self, result: Result<&T, &E>) -> Ending {
+        self(result)
+    }
+}
+
+/// Why a call gave up, and the last result that was not good enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GaveUp<T, E> {
+    /// Why.
+    pub why: GiveUp,
+    /// The last result: `None` when no attempt left, or all of them ran out of their time.
+    pub last: Option<Result<T, E>>,
+    /// Attempts made and time left, to go on later with [`CallOptions::carried`].
+    pub carried: Carried,
+}
+
+impl<T, E> GaveUp<T, E> {
+    /// The dependency's last answer, if that is no error of `E`: a response that tells of a failure is still
+    /// a response.
+    ///
+    /// # Errors
+    ///
+    /// Itself, where there is none.
+    pub fn answer(self) -> Result<T, Self> {
+        match self.last {
+            Some(Ok(answer)) => Ok(answer),
+            last => Err(Self { last, ..self }),
+        }
+    }
+
+    /// The last error.
+    pub fn error(self) -> Option<E> {
+        self.last.and_then(Result::err)
+    }
+}
+
+impl<T, E> fmt::Display for GaveUp<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.why.describe())
+    }
+}
+
+impl<T: fmt::Debug, E: core::error::Error + 'static> core::error::Error for GaveUp<T, E> {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match &self.last {
+            Some(Err(error)) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A place in the line, whoever's line it is.
+
+use super::queue::Key;
+use super::{Joined, check, join, leave};
+use crate::shared::Lane;
+use core::task::{Poll, Waker};
+use limiter_core::{RejectReason, Rejected, Slot};
+use std::sync::Arc;
+
+/// A slot that was granted, and the way back to where it is from.
+pub(crate) type Granted<A> = (Arc<A>, Slot);
+
+/// Waits for a slot of `A`. It joins the line when it is first polled; dropping it leaves the line, and a
+/// slot that was granted and not taken goes to the next.
+#[derive(Debug)]
+pub(crate) struct Line<A: Lane> {
+    /// `None` once it was ready; after that it stays pending.
+    lane: Option<Arc<A>>,
+    queued: Option<Key>,
+}
+
+impl<A: Lane> Line<A> {
+    pub(crate) const fn new(lane: Arc<A>) -> Self {
+        Self {
+            lane: Some(lane),
+            queued: None,
+        }
+    }
+
+    pub(crate) const fn is_over(&self) -> bool {
+        self.lane.is_none()
+    }
+
+    pub(crate) const fn is_queued(&self) -> bool {
+        self.queued.is_some()
+    }
+
+    pub(crate) fn poll(&mut self, waker: &Waker) -> Poll<Result<Granted<A>, Rejected>> {
+        let Some(lane) = &self.lane else {
+            return Poll::Pending;
+        };
+        // The executor's wakers may panic in here: until the wait has ended, nothing is taken apart.
+        let joined = match &self.queued {
+            Some(key) => match check(&**lane, key, waker) {
+                Poll::Ready(ended) => Joined::Ended(ended),
+                Poll::Pending => return Poll::Pending,
+            },
+            None => match lane.admit() {
+                Ok(slot) => Joined::Ended(Ok(slot)),
+                Err(refused) => join(&**lane, refused, waker),
+            },
+        };
+        match joined {
+            Joined::Queued(key) => {
+                self.queued = Some(key);
+                Poll::Pending
+            }
+            Joined::Ended(ended) => {
+                self.queued = None;
+                let lane = self.lane.take();
+                lane.map_or(Poll::Pending, |lane| {
+                    Poll::Ready(ended.map(|slot| (lane, slot)))
+                })
+            }
+        }
+    }
+
+    /// Ends the wait: with the slot if it was granted by now.
+    pub(crate) fn give_up(&mut self) -> Result<Granted<A>, Rejected> {
+        let key = self.queued.take();
+        let Some(lane) = self.lane.take() else {
+            return Err(Rejected::new(RejectReason::TimedOut, 0, 0));
+        };
+        match key.and_then(|key| leave(&*lane, &key)) {
+            Some(Ok(slot)) => Ok((lane, slot)),
+            Some(Err(refused)) => Err(refused),
+            None => {
+                let seen = lane.core().snapshot();
+                Err(Rejected::new(
+                    RejectReason::TimedOut,
+                    seen.limit,
+                    seen.inflight,
+                ))
+            }
+        }
+    }
+}
+
+impl<A: Lane> Drop for Line<A> {
+    fn drop(&mut self) {
+        let (Some(lane), Some(key)) = (self.lane.take(), self.queued.take()) else {
+            return;
+        };
+        if let Some(Ok(slot)) = leave(&*lane, &key) {
+            // Granted and not taken: the next waiter gets it.
+            lane.release(slot);
+        }
+    }
+}
