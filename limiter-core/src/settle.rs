@@ -2,7 +2,6 @@
 
 use crate::cell::gate::DUE;
 use crate::cell::window::{Fill, Position};
-use crate::config::stamp_units;
 use crate::law::{Law, Reason};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
@@ -161,7 +160,7 @@ impl<L: Law> Limiter<L> {
         let well = fill.successes.saturating_add(self.window.early());
         self.settings.urgent(well, overloads)
             && self.window.open_for(self.settings.stamp(now))
-                >= stamp_units(self.settings.rate, self.usual_rtt())
+                >= self.settings.stamp_units(self.usual_rtt())
     }
 
     #[inline]
