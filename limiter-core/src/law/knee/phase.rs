@@ -17,7 +17,7 @@ const SHORTEST_ALONE: u32 = 6;
 const STEP_SAMPLES: u32 = 48;
 
 impl State {
-    /// A period of 4 to 12 round trips, by powers of two.
+    /// A period of 3 to 10 round trips, by powers of two.
     pub(super) fn choose_period(&mut self, window: &Window) {
         let rtt = window.rtt_mean.get();
         let shortest = if window.wall.is_some() {
@@ -25,10 +25,10 @@ impl State {
         } else {
             SHORTEST_ALONE
         };
-        while period(window, self.exponent) < rtt.saturating_mul(4) && self.exponent > LONGEST {
+        while period(window, self.exponent) < rtt.saturating_mul(3) && self.exponent > LONGEST {
             self.exponent -= 1;
         }
-        while period(window, self.exponent) > rtt.saturating_mul(12) && self.exponent < shortest {
+        while period(window, self.exponent) > rtt.saturating_mul(10) && self.exponent < shortest {
             self.exponent += 1;
         }
     }
