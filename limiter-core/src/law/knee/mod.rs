@@ -147,6 +147,9 @@ impl State {
         if !full || !window.limited() {
             return self.idle(window);
         }
+        if let Some(reason) = self.onset(law, Phase::of(window)) {
+            return reason;
+        }
         self.choose_period(window);
         if self.mode == Mode::Ramp {
             self.ramp(Phase::of(window))
@@ -160,6 +163,7 @@ impl State {
     /// A phase that was not full teaches nothing about the knee.
     fn idle(&mut self, window: &Window) -> Reason {
         self.have = false;
+        self.onset = ONSET;
         if self.mode == Mode::Search {
             self.start(Mode::Track, 85);
         }
@@ -181,6 +185,8 @@ impl State {
     }
 }
 
+/// So many full phases after one that was not may show where the queue began.
+const ONSET: u32 = 2;
 /// log2 of 1.15 in Q16: an RTT above the knee's by more is a queue.
 const QUEUE: i32 = 13_215;
 /// Fewer successes than this are no phase.

@@ -18,12 +18,29 @@ const LEAST: i32 = 13_215;
 const SMALL: i32 = 21_098;
 const USUAL: i32 = 44_437;
 const MOST: i32 = 131_072;
+/// log2 of 2 in Q16.
+const QUEUE_BEGAN: i32 = 65_536;
 
 impl State {
     /// Compares two limits far apart; upwards too when there may be room.
     pub(super) fn start_search(&mut self, may_grow: bool) {
         self.start(Mode::Search, 0);
         self.flat = u32::from(!may_grow);
+    }
+
+    /// The load has just filled the limit, and the RTT is more than twice that of the phases before: the limit
+    /// was too high for a load that it had not seen, and they tell how much is needed, by Little's law.
+    pub(super) fn onset(&mut self, law: &Knee, phase: Phase) -> Option<Reason> {
+        let excess = phase.rtt.saturating_sub(self.knee_rtt);
+        let new = self.onset > 0;
+        self.onset = self.onset.saturating_sub(1);
+        if !new || self.knee_rtt == 0 || excess < QUEUE_BEGAN {
+            return None;
+        }
+        let needed = scale_exp2(1, phase.inflight.saturating_sub(excess));
+        self.middle = scale_per_mille(needed, 1_250).max(256).min(self.middle);
+        self.start(Mode::Track, law.target_q8);
+        Some(Reason::CutLatency)
     }
 
     /// Multiplies until throughput stops following.

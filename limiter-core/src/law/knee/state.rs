@@ -47,6 +47,8 @@ pub(super) struct State {
     pub(super) up: u32,
     pub(super) flat: u32,
     pub(super) bloated: u32,
+    /// Full phases that may still show where the queue began.
+    pub(super) onset: u32,
     /// The period is 8 s >> exponent.
     pub(super) exponent: u32,
     pub(super) other: Phase,
@@ -102,6 +104,7 @@ impl State {
             flat: nibble(8),
             bloated: nibble(12),
             exponent: within(nibble(16) as i32, 1, 6) as u32,
+            onset: nibble(20),
             other: Phase {
                 rate: log(words[2]),
                 rtt: log(words[3]),
@@ -131,7 +134,8 @@ impl State {
                 | self.up.min(15) << 4
                 | self.flat.min(15) << 8
                 | self.bloated.min(15) << 12
-                | self.exponent.min(15) << 16,
+                | self.exponent.min(15) << 16
+                | self.onset.min(15) << 20,
             self.other.rate as u32,
             self.other.rtt as u32,
             self.other.inflight as u32,
