@@ -31,7 +31,7 @@ fn opened(config: BreakerConfig) -> Breaker {
     breaker
 }
 
-fn end(pass: Pass<'_>, outcome: Outcome, now: u64) -> Option<BreakerChange> {
+fn end(pass: Pass<&Breaker>, outcome: Outcome, now: u64) -> Option<BreakerChange> {
     pass.finish(outcome, at(now), LONGEST)
 }
 
@@ -347,4 +347,16 @@ fn configurations_that_cannot_work_are_errors() {
             "{wrong:?}"
         );
     }
+}
+
+#[test]
+fn a_pass_that_owns_its_handle_ends_in_another_thread_and_its_lease_comes_back_from_there() {
+    let breaker = std::sync::Arc::new(opened(BreakerConfig::new().probes(1)));
+    let pass = || Breaker::try_pass_owned(std::sync::Arc::clone(&breaker), at(OPEN + 1));
+    let lost = pass().expect("half open");
+    assert!(pass().is_err(), "one probe at a time");
+    std::thread::spawn(move || drop(lost)).join().unwrap();
+    let probe = pass().expect("the lost lease came back");
+    let ended = std::thread::spawn(move || probe.finish(Outcome::Success, at(OPEN + 2), LONGEST));
+    assert_eq!(ended.join().unwrap(), Some(BreakerChange::Closed));
 }

@@ -31,7 +31,7 @@
 //! | look at it | [`Limiter::snapshot`], [`Limiter::queued`] |
 //! | call something without making its bad day worse | [`Dependency`], [`DependencyConfig`], [`CallOptions`] |
 //! | do something else instead | [`Fallbacks`] |
-//! | bound the retries of other code | [`Budget`] |
+//! | use its parts alone | [`Budget`], [`Breaker`] |
 //! | test code that uses it | [`ManualClock`], [`Limiter::with_clock`] |
 #![cfg_attr(feature = "tower", doc = "| limit a tower service | [`tower`] |")]
 #![cfg_attr(
@@ -56,10 +56,13 @@
 //! wake has its slot already, and the time it takes to wake counts as work: the RTT starts at the grant,
 //! never at the call. A future that was granted a slot must be polled or dropped to use it or pass it on.
 
+mod breaker;
 mod budget;
 mod clock;
 mod config;
 mod dependency;
+#[cfg(feature = "tower")]
+mod errors;
 mod hold;
 #[cfg(feature = "http")]
 pub mod http;
@@ -71,6 +74,7 @@ mod sync;
 pub mod tower;
 mod wait;
 
+pub use breaker::{Breaker, Pass};
 pub use budget::Budget;
 pub use clock::{Clock, ManualClock, MonotonicClock, duration, timestamp};
 pub use config::{Config, DEFAULT_QUEUE_LENGTH, MAX_QUEUE_LENGTH};

@@ -7,6 +7,7 @@ use crate::law::breaker::{Kind, Lease, Verdict};
 use crate::outcome::Outcome;
 use crate::time::{Pace, TickRate, Ticks, Timestamp};
 use core::fmt;
+use core::ops::Deref;
 
 mod config;
 
@@ -143,18 +144,31 @@ impl Breaker {
     /// # Cancellation
     ///
     /// Dropping the pass gives a lease back.
-    pub fn try_pass(&self, now: Timestamp) -> Result<Pass<'_>, BreakerOpen> {
-        match self
+    pub fn try_pass(&self, now: Timestamp) -> Result<Pass<&Self>, BreakerOpen> {
+        Self::try_pass_owned(self, now)
+    }
+
+    /// Lets a call through with a pass that owns its handle (`&'static Breaker`, `Arc<Breaker>`), so that it
+    /// can move into a spawned task.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_pass`](Breaker::try_pass).
+    pub fn try_pass_owned<B>(handle: B, now: Timestamp) -> Result<Pass<B>, BreakerOpen>
+    where
+        B: Deref<Target = Self>,
+    {
+        let entered = handle
             .circuit
-            .enter(&self.settings.circuitry, self.pace.stamp(now))
-        {
+            .enter(&handle.settings.circuitry, handle.pace.stamp(now));
+        match entered {
             Ok(lease) => Ok(Pass {
-                breaker: self,
+                breaker: handle,
                 started: now,
                 lease: Some(lease),
             }),
             Err(left) => Err(BreakerOpen {
-                left: self.pace.ticks(left),
+                left: handle.pace.ticks(left),
             }),
         }
     }
@@ -170,13 +184,13 @@ impl Breaker {
 /// A call that a [`Breaker`] let through.
 #[derive(Debug)]
 #[must_use = "dropping a pass gives it back, and says nothing about the call"]
-pub struct Pass<'a> {
-    breaker: &'a Breaker,
+pub struct Pass<B: Deref<Target = Breaker>> {
+    breaker: B,
     started: Timestamp,
     lease: Option<Lease>,
 }
 
-impl Pass<'_> {
+impl<B: Deref<Target = Breaker>> Pass<B> {
     /// Whether the call is one of the few that a half-open breaker lets through.
     pub fn is_probe(&self) -> bool {
         self.lease.is_some_and(|lease| lease.probe)
@@ -191,7 +205,7 @@ impl Pass<'_> {
         random: u32,
     ) -> Option<BreakerChange> {
         let lease = self.lease.take()?;
-        let breaker = self.breaker;
+        let breaker = &*self.breaker;
         let took = now.since(self.started).unwrap_or_default();
         let slow = breaker.settings.slow(took, breaker.pace);
         let flip = breaker.circuit.settle(
@@ -206,7 +220,7 @@ impl Pass<'_> {
     }
 }
 
-impl Drop for Pass<'_> {
+impl<B: Deref<Target = Breaker>> Drop for Pass<B> {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.take() {
             self.breaker

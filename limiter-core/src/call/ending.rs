@@ -102,6 +102,28 @@ impl Ending {
         self
     }
 
+    /// Whether another attempt may do better, and the answer did not forbid it.
+    ///
+    /// ```
+    /// use limiter_core::Ending;
+    ///
+    /// assert!(Ending::overload().may_retry());
+    /// assert!(!Ending::overload().do_not_retry().may_retry());
+    /// assert!(!Ending::permanent().may_retry() && !Ending::ignored().may_retry());
+    /// ```
+    pub const fn may_retry(self) -> bool {
+        matches!(self.how, How::Failure | How::Overload | How::Timeout)
+            && !matches!(self.hint, Hint::Never)
+    }
+
+    /// After which time the answer said to come back.
+    pub const fn hinted(self) -> Option<Ticks> {
+        match self.hint {
+            Hint::After(time) => Some(time),
+            Hint::None | Hint::Never => None,
+        }
+    }
+
     /// What the limiter hears of it.
     pub const fn outcome(self) -> Outcome {
         match self.how {

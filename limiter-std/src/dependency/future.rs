@@ -14,7 +14,7 @@ use pin_project_lite::pin_project;
 use std::sync::Arc;
 
 /// Starts attempts. Sealed: it cannot be named from outside.
-pub trait Start {
+pub(crate) trait Start {
     type Running: Future;
 
     fn start(&mut self, attempt: Attempt) -> Self::Running;
@@ -30,7 +30,7 @@ impl<A: FnMut(Attempt) -> F, F: Future> Start for A {
 
 pin_project! {
     // Fields are dropped in order: what attempts hold comes after the attempts.
-    pub struct Calling<T, E, A, J, Z, L, C>
+    pub(crate) struct Calling<T, E, A, J, Z, L, C>
     where
         A: Start,
         Z: Sleep,

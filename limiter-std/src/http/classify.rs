@@ -9,7 +9,8 @@ mod caller;
 mod overruled;
 mod server;
 
-pub use caller::{ByKind, Caller, error_outcome};
+pub use crate::errors::error_outcome;
+pub use caller::{ByKind, Caller};
 pub use overruled::Overruled;
 pub use server::Server;
 

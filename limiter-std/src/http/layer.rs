@@ -1,11 +1,13 @@
 //! The layer for servers.
 
 use super::answer::{Answer, ReleaseAt};
-use super::{ClassifyError, ClassifyResponse, Refusal, Refuse, Refused, ResponseBody, Server};
-use crate::clock::{Clock, MonotonicClock};
+use super::{
+    ClassifyError, ClassifyResponse, Marks, Refusal, Refuse, Refused, ResponseBody, Server,
+};
+use crate::clock::{Clock, MonotonicClock, RATE};
 use crate::tower::role::{self, Entry, Guard, Role};
 use crate::tower::{self, LimiterService, Mode, Wait, WaitUntil};
-use crate::{Hold, Limiter, Permit, Rejected};
+use crate::{Hold, Limiter, Permit, RejectReason, Rejected, Timestamp};
 use ::http::{Request, Response};
 use core::fmt;
 use core::future::Future;
@@ -43,8 +45,21 @@ pub struct LimiterLayer<
     classify: Arc<K>,
     refuse: Arc<R>,
     release_at: ReleaseAt,
+    reading: Option<Arc<Reading>>,
     mode: M,
 }
+
+/// What is read of requests before they get a slot.
+#[derive(Debug)]
+struct Reading {
+    marks: Marks,
+    /// From this utilisation on, per mille, retries are refused.
+    retries: Option<u32>,
+}
+
+/// When a request's caller goes away, in the request's extensions.
+#[derive(Clone, Copy, Debug)]
+struct Expires(Timestamp);
 
 impl<L: Law, C: Clock> LimiterLayer<Server, Refusal, tower::Refuse, L, C> {
     /// A layer that refuses what is beyond the limit, with the default responses and classification, and
@@ -55,6 +70,7 @@ impl<L: Law, C: Clock> LimiterLayer<Server, Refusal, tower::Refuse, L, C> {
             classify: Arc::new(Server),
             refuse: Arc::new(Refusal::new()),
             release_at: ReleaseAt::Head,
+            reading: None,
             mode: tower::Refuse,
         }
     }
@@ -68,6 +84,7 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
             classify: Arc::new(classify),
             refuse: self.refuse,
             release_at: self.release_at,
+            reading: self.reading,
             mode: self.mode,
         }
     }
@@ -79,6 +96,7 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
             classify: self.classify,
             refuse: Arc::new(refuse),
             release_at: self.release_at,
+            reading: self.reading,
             mode: self.mode,
         }
     }
@@ -87,6 +105,40 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
     #[must_use]
     pub fn release_at(mut self, release_at: ReleaseAt) -> Self {
         self.release_at = release_at;
+        self
+    }
+
+    /// Reads how long callers wait, and refuses requests for which nobody waits any more
+    /// ([`TimedOut`](crate::RejectReason::TimedOut)): those that come with no time left, and those whose time
+    /// was over before their wait for a slot was.
+    ///
+    /// ```
+    /// use limiter_std::Limiter;
+    /// use limiter_std::http::{LimiterLayer, Marks};
+    ///
+    /// let layer = LimiterLayer::new(Limiter::default())
+    ///     .reading(Marks::new())
+    ///     .shed_retries(800);
+    /// # let _ = layer;
+    /// ```
+    #[must_use]
+    pub fn reading(mut self, marks: Marks) -> Self {
+        let retries = self.reading.and_then(|reading| reading.retries);
+        self.reading = Some(Arc::new(Reading { marks, retries }));
+        self
+    }
+
+    /// Sheds retries first: refuses requests that say they are one
+    /// ([`AtLimit`](crate::RejectReason::AtLimit)) while so many slots are taken, in thousandths of the limit.
+    /// What is left of the limit is for first attempts. Reads as [`reading`](Self::reading) does, by
+    /// [`Marks::new`] unless other marks were given.
+    #[must_use]
+    pub fn shed_retries(mut self, per_mille: u32) -> Self {
+        let marks = self
+            .reading
+            .map_or_else(Marks::new, |reading| reading.marks.clone());
+        let retries = Some(per_mille);
+        self.reading = Some(Arc::new(Reading { marks, retries }));
         self
     }
 
@@ -112,8 +164,14 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
             classify: self.classify,
             refuse: self.refuse,
             release_at: self.release_at,
+            reading: self.reading,
             mode,
         }
+    }
+
+    fn rejected(&self, reason: RejectReason) -> Rejected {
+        let seen = self.limiter.snapshot();
+        Rejected::new(reason, seen.limit, seen.inflight)
     }
 
     /// The limiter.
@@ -147,6 +205,38 @@ where
 
     fn limiter(&self) -> &Limiter<L, C> {
         &self.limiter
+    }
+
+    fn welcome(&self, request: &mut Request<Q>) -> Result<(), Rejected> {
+        let Some(reading) = &self.reading else {
+            return Ok(());
+        };
+        if let Some(left) = reading.marks.left(request.headers()) {
+            let now = self.limiter.now();
+            let expires = Expires(now.after(RATE.ticks(left)));
+            if expires.0 <= now {
+                return Err(self.rejected(RejectReason::TimedOut));
+            }
+            request.extensions_mut().insert(expires);
+        }
+        match reading.retries {
+            Some(full)
+                if reading.marks.number(request.headers()) > 1
+                    && self.limiter.snapshot().utilisation() >= full =>
+            {
+                Err(self.rejected(RejectReason::AtLimit))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_wanted(&self, request: &Request<Q>) -> Result<(), Rejected> {
+        match request.extensions().get() {
+            Some(Expires(at)) if *at <= self.limiter.now() => {
+                Err(self.rejected(RejectReason::TimedOut))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn enter(&self, inner: &mut S) -> Entry<S, M::Wait, L, C> {
@@ -215,6 +305,7 @@ impl<K, R, M: Clone, L: Law, C: Clock> Clone for LimiterLayer<K, R, M, L, C> {
             classify: Arc::clone(&self.classify),
             refuse: Arc::clone(&self.refuse),
             release_at: self.release_at,
+            reading: self.reading.clone(),
             mode: self.mode.clone(),
         }
     }

@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | protect a server | [`LimiterLayer`]: a refusal is a response |
 //! | protect a dependency from its caller | [`CallerLayer`]: a refusal is an error |
+//! | call a dependency with retries and hedges that cannot make it worse | [`tower::DependencyLayer`](crate::tower::DependencyLayer) with [`Answers`] and [`Marks`] |
+//! | refuse work for which nobody waits, and retries first | [`LimiterLayer::reading`], [`LimiterLayer::shed_retries`] |
 //! | say what a response means | [`Server`], [`Caller`], [`ClassifyResponse`] |
 //! | say what a refused request is answered | [`Refusal`], [`Refuse`] |
 //!
@@ -29,6 +31,28 @@
 //! # let _ = app;
 //! ```
 //!
+//! A caller, whose attempts say which they are and how long they are waited for:
+//!
+//! ```
+//! use http_body_util::Empty;
+//! use hyper_util::client::legacy::Client;
+//! use hyper_util::rt::TokioExecutor;
+//! use limiter_std::Dependency;
+//! use limiter_std::http::{Answers, Marks};
+//! use limiter_std::tower::DependencyLayer;
+//! use tower::ServiceBuilder;
+//!
+//! let client = Client::builder(TokioExecutor::new()).build_http::<Empty<&[u8]>>();
+//! let store = ServiceBuilder::new()
+//!     .layer(
+//!         DependencyLayer::new(Dependency::default(), tokio::time::sleep)
+//!             .judge(Answers::new())
+//!             .prepare(Marks::new()),
+//!     )
+//!     .service(client);
+//! # let _ = store;
+//! ```
+//!
 //! # When the slot is free, and what is learned
 //!
 //! The RTT ends with the response's head. A slot is free at the head too, or when the body ends, by
@@ -47,19 +71,25 @@
 //! that loses its trailers so is `Ignored`. A panic of the service frees the slot and teaches nothing.
 
 mod answer;
+mod answers;
 mod body;
 mod caller;
 mod classify;
 mod grpc;
+mod hints;
 mod layer;
+mod marks;
 mod refuse;
 
 pub use answer::ReleaseAt;
+pub use answers::Answers;
 pub use body::ResponseBody;
 pub use caller::CallerLayer;
 pub use classify::{
     ByKind, Caller, ClassifyError, ClassifyResponse, Overruled, Server, Verdict, error_outcome,
 };
 pub use grpc::GrpcStatus;
+pub use hints::{Hint, hint};
 pub use layer::LimiterLayer;
+pub use marks::Marks;
 pub use refuse::{Refusal, Refuse, Refused};

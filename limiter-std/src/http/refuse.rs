@@ -1,13 +1,14 @@
 //! What a refused request is answered.
 
 use super::grpc;
+use super::hints::PUSHBACK;
 use crate::{RejectReason, Rejected};
 use ::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use ::http::{Response, StatusCode, request};
 use core::time::Duration;
 
 const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
-const PUSHBACK: HeaderName = HeaderName::from_static("grpc-retry-pushback-ms");
+
 const RESOURCE_EXHAUSTED: &str = "8";
 const UNAVAILABLE: &str = "14";
 

@@ -74,7 +74,17 @@ impl<Y: Role<S, Req>, S: Service<Req>, Req> Future for ResponseFuture<Y, S, Req>
                     let Some((role, service, mut request)) = call.take() else {
                         return Poll::Pending;
                     };
-                    match entered {
+                    let wanted = match entered {
+                        Ok(permit) => match role.is_wanted(&request) {
+                            Ok(()) => Ok(permit),
+                            Err(rejected) => {
+                                permit.forget();
+                                Err(rejected)
+                            }
+                        },
+                        refused => refused,
+                    };
+                    match wanted {
                         Ok(permit) => State::Readying {
                             service,
                             guard: Some(role.begin(permit, &mut request)),

@@ -26,6 +26,16 @@
 //! # });
 //! ```
 //!
+//! | to | take |
+//! | --- | --- |
+//! | limit a service | [`LimiterLayer`] |
+//! | call a dependency with retries and hedges that cannot make it worse | [`DependencyLayer`] |
+//! | put a breaker around a service, alone | [`BreakerLayer`] |
+#![cfg_attr(
+    feature = "retry",
+    doc = "| bound the retries of `tower::retry` | [`RetryPolicy`] |"
+)]
+//!
 //! # Readiness
 //!
 //! `poll_ready` asks the inner service alone and takes no slot: a service that is ready and then idle holds
@@ -39,20 +49,34 @@
 //! Dropping the response future frees the slot and counts as [`Outcome::Ignored`](crate::Outcome::Ignored)
 //! with its age. A panic of the inner service frees the slot and teaches nothing.
 
+mod breaker;
 mod classify;
+mod dependency;
 mod error;
+mod errors;
 mod future;
 mod layer;
 mod mode;
+#[cfg(feature = "retry")]
+mod retry;
 #[cfg_attr(not(feature = "http"), allow(unused))]
 pub(crate) mod role;
+mod sending;
 mod service;
 
+pub use crate::errors::error_outcome;
+pub use breaker::{BreakerError, BreakerFuture, BreakerLayer, BreakerService};
 pub use classify::{Classify, OkOrErr};
+pub use dependency::{
+    Cloned, DependencyError, DependencyFuture, DependencyLayer, DependencyService, Once, Prepare,
+};
 pub use error::Error;
+pub use errors::Errors;
 pub use future::ResponseFuture;
 pub use layer::LimiterLayer;
 #[cfg(feature = "http")]
 pub(crate) use mode::Mode;
 pub use mode::{Refuse, Wait, WaitUntil};
+#[cfg(feature = "retry")]
+pub use retry::RetryPolicy;
 pub use service::LimiterService;

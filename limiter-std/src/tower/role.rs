@@ -18,6 +18,18 @@ pub trait Role<S: Service<Req>, Req> {
 
     fn limiter(&self) -> &Limiter<Self::Law, Self::Clock>;
 
+    /// Whether a request is worth a slot at all; asked before one is taken.
+    fn welcome(&self, request: &mut Req) -> Result<(), Rejected> {
+        let _ = request;
+        Ok(())
+    }
+
+    /// Whether it is still, after it waited for its slot.
+    fn is_wanted(&self, request: &Req) -> Result<(), Rejected> {
+        let _ = request;
+        Ok(())
+    }
+
     /// Takes a slot for a call of `inner`, or moves `inner` out, ready as it is, to wait for one.
     fn enter(&self, inner: &mut S) -> Entry<S, Self::Wait, Self::Law, Self::Clock>;
 

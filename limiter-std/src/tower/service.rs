@@ -63,6 +63,9 @@ where
     }
 
     fn call(&mut self, mut request: Req) -> Self::Future {
+        if let Err(rejected) = self.layer.welcome(&mut request) {
+            return ResponseFuture::answered(self.layer.refuse(rejected, request));
+        }
         match self.layer.enter(&mut self.inner) {
             Entry::Now(Ok(permit)) => {
                 let mut guard = Some(self.layer.begin(permit, &mut request));
