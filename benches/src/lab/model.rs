@@ -137,7 +137,7 @@ impl Default for Model {
 }
 
 impl Default for Callers {
-    /// One, without a wall clock.
+    /// One, with a wall clock, as a server has one.
     fn default() -> Self {
         Self {
             count: 1,

@@ -12,16 +12,20 @@ use state::{Mode, Phase, State, WORDS};
 
 /// Moves the limit to where more concurrency stops buying throughput. The default law.
 ///
-/// Phases alternate between a limit a tenth above and a tenth below. From the throughput `X` and the mean
-/// RTT `R` of the two it estimates the elasticity `e = dlnX / dlnL = 1 - dlnR / dlnL`: 1 while more
-/// concurrency still buys throughput, 0 once it only buys queueing, negative under thrash. The limit
-/// moves until `e` meets a small target. There is no baseline that could be poisoned, and a dependency
-/// that gets slower but not fuller keeps its throughput, because the limit follows.
+/// Phases alternate between a limit a little above and a little below: a tenth at a limit of 16, by the
+/// square root of the limit. From the throughput `X` and the mean RTT `R` of the two it estimates the
+/// elasticity `e = dlnX / dlnL = 1 - dlnR / dlnL`: 1 while more concurrency still buys throughput, 0 once it
+/// only buys queueing, negative under thrash. The limit moves until `e` meets a small target. There is no
+/// baseline that could be poisoned, and a dependency that gets slower but not fuller keeps its throughput,
+/// because the limit follows.
 ///
 /// With a wall clock ([`Limiter::set_wall_offset`](crate::Limiter::set_wall_offset)) the phases are the
 /// even and odd multiples of a period of UTC, so that all limiters in front of one server raise and lower
-/// together and each measures the elasticity of all of them. Growing by a square root and shrinking by a
-/// factor makes their shares equal (Chiu and Jain, 1989).
+/// together and each measures the elasticity of all of them. Of two, the one with the smaller share moves by
+/// the larger part of its own, sees more room, and gains on the other until their shares are equal.
+///
+/// Overloads cut the limit by half of their share. A share up to a tenth that a cut does not lower is not
+/// of the limit's making: it is tolerated from then on.
 ///
 /// Needs a limit of at least 4 to see differences clearly; it works below that, coarsely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +35,7 @@ pub struct Knee {
 }
 
 impl Knee {
-    /// Target elasticity 0.12, limits a tenth above and below.
+    /// Target elasticity 0.12, spread a tenth.
     pub const fn new() -> Self {
         Self {
             target_q8: 31,
@@ -53,7 +57,8 @@ impl Knee {
         Ok(self)
     }
 
-    /// How far the two limits are from the middle, per mille, 20 to 300.
+    /// How far the two limits are from the middle when that is 16, per mille, 20 to 300; at other limits by
+    /// the square root.
     ///
     /// # Errors
     ///
