@@ -5,8 +5,8 @@ use core::time::Duration;
 use limiter_core::ConfigError;
 use limiter_core::law::{Knee, Law};
 
-/// How many may wait unless configured otherwise: the backlog of Netflix's concurrency-limits, whose
-/// limiters start at the same limit of 20, so five round trips.
+/// How many may wait unless configured otherwise: the backlog of Netflix's concurrency-limits, ten round
+/// trips at the initial limit.
 pub const DEFAULT_QUEUE_LENGTH: u32 = 100;
 
 /// The longest queue: a million waiters have long given up.
@@ -33,8 +33,16 @@ pub struct Config<L = Knee> {
 }
 
 impl<L: Law> Config<L> {
-    /// Defaults around `law`: initial limit 20, bounds 1 to 1,000, windows of 10 ms to 1 s and at least
+    /// Defaults around `law`: initial limit 10, bounds 1 to 1,000, windows of 10 ms to 1 s and at least
     /// 10 samples, 2 % of overloads tolerated, a queue of [`DEFAULT_QUEUE_LENGTH`].
+    ///
+    /// ```
+    /// use limiter_std::{Config, Limiter, law::Fixed};
+    ///
+    /// let snapshot = Limiter::try_new(Config::new(Fixed))?.snapshot();
+    /// assert_eq!((snapshot.limit, snapshot.min, snapshot.max), (10, 1, 1_000));
+    /// # Ok::<(), limiter_std::ConfigError>(())
+    /// ```
     pub const fn new(law: L) -> Self {
         Self {
             core: limiter_core::Config::new(law, RATE),
@@ -42,7 +50,8 @@ impl<L: Law> Config<L> {
         }
     }
 
-    /// The limit before the first window closes, within the bounds.
+    /// The limit before the first window closes. Not moved into the bounds: bounds that leave out the
+    /// default of 10 need an initial limit too.
     #[must_use]
     pub const fn initial(self, limit: u32) -> Self {
         self.with(self.core.initial(limit))
@@ -81,8 +90,8 @@ impl<L: Law> Config<L> {
         self.with(self.core.overload_tolerance(per_mille))
     }
 
-    /// After so many overloads since the window opened a share above the tolerated one cuts at once,
-    /// without waiting for the window's end.
+    /// After so many overloads since the window opened a share clearly above the tolerated one, by more than
+    /// four times, cuts at once, without waiting for the window's end.
     #[must_use]
     pub const fn urgent_overloads(self, count: u32) -> Self {
         self.with(self.core.urgent_overloads(count))

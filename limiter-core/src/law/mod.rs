@@ -63,7 +63,7 @@ pub use vegas::Vegas;
 /// }
 ///
 /// static LIMITER: Limiter<Halving> = Limiter::new(Config::new(Halving, TickRate::MICROS));
-/// assert_eq!(LIMITER.snapshot().limit, 20);
+/// assert_eq!(LIMITER.snapshot().limit, 10);
 /// ```
 pub trait Law: Copy {
     /// What the law has learned.
