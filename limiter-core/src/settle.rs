@@ -2,7 +2,7 @@
 
 use crate::cell::gate::DUE;
 use crate::cell::window::{Fill, Position};
-use crate::law::{Law, Reason};
+use crate::law::{Law, Reason, excessive};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
 use crate::permit::{Sample, Slot};
@@ -178,10 +178,38 @@ impl<L: Law> Limiter<L> {
             Position::Collecting { past: None } => fill.brimming,
             Position::Collecting { past: Some(past) } => {
                 fill.brimming
-                    || past >= self.settings.max_window
                     || fill.successes >= self.window.need()
+                    || past >= self.settings.max_window && self.is_long_enough(past, fill)
             }
         }
+    }
+
+    /// A window that has lasted for the longest time, and this much longer than its length, should be closed
+    /// with whatever there is.
+    ///
+    /// Not yet when the limit was reached and permits last so long that too few can have ended: no window would
+    /// ever tell anything, and a limit that an incident had cut to 1 would stay there for ever. Then when half
+    /// the limit, always in use, would have ended enough of them (Little's law). What is asked for less than
+    /// that, or overloaded, waits for nothing.
+    #[cold]
+    fn is_long_enough(&self, past: u32, fill: Fill) -> bool {
+        let need = self.settings.min_samples;
+        let overloads = self.window.overloads();
+        if fill.successes >= need
+            || fill.successes == 0
+            || self.window.peak() < self.admission.0.load().limit()
+            || excessive(
+                fill.successes.saturating_add(self.window.early()),
+                overloads,
+                self.settings.tolerance.into(),
+            )
+        {
+            return true;
+        }
+        let shift = u32::from(self.settings.stamp_shift - self.settings.rtt_shift) & 31;
+        let slots = u64::from(self.admission.0.load().limit()) * u64::from(fill.successes);
+        let used = (u64::from(past) << shift).saturating_mul(slots);
+        used >= self.window.rtt_sum().saturating_mul(2 * u64::from(need))
     }
 }
 

@@ -72,7 +72,8 @@ impl<L: Law> Config<L> {
     /// The shortest and the longest window, where the law does not ask for its own.
     ///
     /// A window closes when the shortest has passed (or two usual RTTs, if that is longer) with enough
-    /// samples; when the longest has passed after that, with whatever there is.
+    /// samples; when the longest has passed after that, with whatever there is. Where the limit was reached and
+    /// permits last so long that too few can have ended, it goes on until enough could have.
     #[must_use]
     pub const fn windows(self, shortest: Duration, longest: Duration) -> Self {
         self.with(self.core.windows(shortest, longest))

@@ -179,6 +179,12 @@ impl OpenWindow {
         }
     }
 
+    /// The sum of the RTTs of the successes, in RTT units.
+    #[allow(clippy::useless_conversion, reason = "a 32-bit word elsewhere")]
+    pub(crate) fn rtt_sum(&self) -> u64 {
+        self.rtt_sum.load(Ordering::Relaxed).into()
+    }
+
     /// Where `now` lies. Up to `slack` units before the opening count as the opening itself: a thread may
     /// have read its clock, and been stopped, before another opened the window.
     #[inline]

@@ -209,3 +209,21 @@ fn the_start_doubles() {
         assert!(world.limit() >= 320, "{law:?}: {}", world.limit());
     }
 }
+
+/// From one slot, ten seconds of a service time: with windows of a second at most, no window would ever have
+/// the successes that it takes to judge, and what an incident had cut would stay so for ever.
+#[test]
+fn a_limit_in_full_use_grows_however_slow_the_permits_are() {
+    for law in [
+        AnyLaw::Aimd(Aimd::new()),
+        AnyLaw::Vegas(Vegas::new()),
+        AnyLaw::Gradient(Gradient::new()),
+    ] {
+        for service in [120 * MILLI, SECOND, 10 * SECOND] {
+            let config = Config::new(law, TickRate::MICROS).initial(1);
+            let mut world = World::new(Server::new(50, service), 200, 1, config);
+            world.run(service * 200);
+            assert!(world.limit() >= 8, "{law:?}, {service}: {}", world.limit());
+        }
+    }
+}
