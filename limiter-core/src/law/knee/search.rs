@@ -90,7 +90,10 @@ impl State {
     /// Judges a pair of limits far apart by the elasticity (Q8) of all pairs of this search: steps towards
     /// the knee, by half of the last step when that went too far.
     pub(super) fn search(&mut self, law: &Knee, elasticity: i32, low: Phase) -> Reason {
-        if self.sxx < DECIDED.saturating_mul(self.doubt().min(4)) {
+        // An RTT far above the knee's that does not seem to be a queue is looked at twice.
+        let odd = elasticity > BELOW && elasticity < FAR_ABOVE && self.bloat(low);
+        let decided = DECIDED << u32::from(odd);
+        if self.sxx < decided.saturating_mul(self.doubt().min(4)) {
             return Reason::Probing;
         }
         let before = self.middle;

@@ -96,7 +96,7 @@ impl State {
     }
 
     /// The RTT is far above the knee's. With few slots one more is a large part of a round trip, and says less.
-    fn bloat(&self, low: Phase) -> bool {
+    pub(super) fn bloat(&self, low: Phase) -> bool {
         let far = if self.middle < SMALL {
             2 * BLOAT
         } else {
