@@ -38,10 +38,10 @@ pub(crate) struct Bounds {
 /// Without compare-and-swap, and atomics through critical sections.
 #[cfg(board = "microbit")]
 pub(crate) const BOUNDS: Bounds = Bounds {
-    pair: bound(140, 325),
-    overload: bound(75, 285),
+    pair: bound(140, 330),
+    overload: bound(75, 330),
     refusal: bound(50, 65),
-    aimd: untargeted(1_100),
+    aimd: untargeted(1_200),
     knee: untargeted(10_000),
     join: bound(40, 60),
     again: bound(40, 40),
@@ -56,11 +56,11 @@ pub(crate) const BOUNDS: Bounds = Bounds {
 
 #[cfg(not(board = "microbit"))]
 pub(crate) const BOUNDS: Bounds = Bounds {
-    pair: bound(80, 215),
-    overload: bound(40, 205),
+    pair: bound(80, 230),
+    overload: bound(40, 240),
     refusal: bound(20, 35),
-    aimd: untargeted(600),
-    knee: untargeted(4_000),
+    aimd: untargeted(700),
+    knee: untargeted(4_200),
     join: bound(40, 55),
     again: bound(40, 40),
     release: bound(40, 90),
