@@ -10,7 +10,8 @@ use std::sync::Arc;
 ///
 /// First attempts deposit, whatever comes after them withdraws; see [`RetryBudget`] for what that bounds.
 /// With the feature `retry` it is a `tower::retry::budget::Budget`: `deposit` there is one first attempt,
-/// which tower's policies tell at its end, and `withdraw` is one retry.
+/// which tower's policies tell at its end, and `withdraw` is one retry. On a dependency's budget that deposit
+/// does nothing, for the dependency's calls deposit.
 ///
 /// ```
 /// use limiter_std::{Budget, BudgetConfig, Tokens};
@@ -29,6 +30,9 @@ pub struct Budget {
 pub(crate) trait Source: Send + Sync {
     fn budget(&self) -> &RetryBudget;
     fn now(&self) -> Timestamp;
+    /// Whether first attempts are told by whoever makes them.
+    #[cfg_attr(not(feature = "retry"), allow(dead_code))]
+    fn is_told(&self) -> bool;
 }
 
 struct Own<C> {
@@ -43,6 +47,10 @@ impl<C: Clock> Source for Own<C> {
 
     fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    fn is_told(&self) -> bool {
+        true
     }
 }
 
@@ -110,6 +118,14 @@ impl Budget {
     /// The first field that does not work; nothing changes.
     pub fn reconfigure(&self, config: BudgetConfig) -> Result<(), ConfigError> {
         self.source.budget().reconfigure(config, self.source.now())
+    }
+
+    /// A first attempt was made by somebody else's hand: a deposit, unless the dependency's calls make it.
+    #[cfg(feature = "retry")]
+    pub(crate) fn first_attempt(&self) {
+        if self.source.is_told() {
+            self.deposit();
+        }
     }
 
     #[cfg(feature = "retry")]

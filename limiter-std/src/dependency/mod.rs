@@ -122,7 +122,7 @@ impl<L: Law, C: Clock> Dependency<L, C> {
     /// Makes a logical call as a future, on any runtime: `sleep` makes its timers (with the feature `tokio`,
     /// `Tokio`).
     ///
-    /// `attempt` makes the future of one attempt. It is dropped when its time is over; with
+    /// The future owns its way to the dependency: it may be spawned. `attempt` makes the future of one attempt. It is dropped when its time is over; with
     /// [`CallOptions::hedge`] a second one may run beside it, and the slower of the two is dropped. `judge`
     /// says what a result means. At the limit the call waits in line, for as long as it may last.
     ///
@@ -162,15 +162,18 @@ impl<L: Law, C: Clock> Dependency<L, C> {
     /// # Fairness
     ///
     /// As [`call`](Dependency::call).
-    pub fn call_async<T, E, F, Z: Sleep>(
+    pub fn call_async<T, E, F, Z, J, A>(
         &self,
         sleep: Z,
         options: CallOptions,
-        judge: impl Fn(Result<&T, &E>) -> Ending,
-        attempt: impl FnMut(Attempt) -> F,
-    ) -> impl Future<Output = Result<T, GaveUp<T, E>>>
+        judge: J,
+        attempt: A,
+    ) -> impl Future<Output = Result<T, GaveUp<T, E>>> + use<T, E, F, Z, J, A, L, C>
     where
         F: Future<Output = Result<T, E>>,
+        Z: Sleep,
+        J: Fn(Result<&T, &E>) -> Ending,
+        A: FnMut(Attempt) -> F,
     {
         future::Calling::new(&self.shared, options, sleep, judge, attempt)
     }
@@ -282,6 +285,10 @@ impl<L: Law + Send + Sync, C: Clock> Source for Shared<L, C> {
 
     fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    fn is_told(&self) -> bool {
+        false
     }
 }
 

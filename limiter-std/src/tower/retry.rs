@@ -18,7 +18,10 @@ use tower::retry::Policy;
 /// cannot change its mind after the back-off. Refusals of this process are not retried and cost nothing, by
 /// [`Errors`].
 ///
-/// One budget for one dependency: several policies that share one also share what they may add.
+/// One budget for one dependency: several policies that share one also share what they may add. Around a
+/// [`DependencyLayer`](super::DependencyLayer) take the dependency's [`budget`](crate::Dependency::budget): its
+/// calls deposit, and the policy does not do so again. Do not put one policy inside of another.
+///
 /// `J` judges results, `Z` sleeps. Requests are cloned.
 ///
 /// ```
@@ -148,9 +151,9 @@ where
     fn retry(&mut self, _: &mut Req, result: &mut Result<T, E>) -> Option<Z::Sleeping> {
         self.attempts = self.attempts.saturating_add(1);
         if self.attempts == 1 {
-            self.budget.deposit();
+            self.budget.first_attempt();
         }
-        let ending = self.judge.judge(result.as_ref().map_err(|error| &*error)).0;
+        let ending = self.judge.judge(result.as_ref()).0;
         if !ending.may_retry() || self.attempts >= self.most {
             return None;
         }
@@ -180,7 +183,7 @@ where
 
 impl tower::retry::budget::Budget for Budget {
     fn deposit(&self) {
-        Self::deposit(self);
+        self.first_attempt();
     }
 
     fn withdraw(&self) -> bool {

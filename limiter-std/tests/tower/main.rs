@@ -1,5 +1,6 @@
 //! The layer for any tower service.
 
+mod dependency;
 mod exits;
 mod readiness;
 mod samples;
