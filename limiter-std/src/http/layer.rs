@@ -57,7 +57,7 @@ struct Reading {
     retries: Option<u32>,
 }
 
-/// When a request's caller goes away, in the request's extensions.
+/// When a request's caller goes away, on the clock of the layer that put it into the request's extensions.
 #[derive(Clone, Copy, Debug)]
 struct Expires(Timestamp);
 
@@ -211,6 +211,10 @@ where
         let Some(reading) = &self.reading else {
             return Ok(());
         };
+        // What is there is a layer's around this one, on its clock.
+        request.extensions_mut().remove::<Expires>();
+        // Also where there is none: that of a layer around this one is of another clock.
+        request.extensions_mut().remove::<Expires>();
         if let Some(left) = reading.marks.left(request.headers()) {
             let now = self.limiter.now();
             let expires = Expires(now.after(RATE.ticks(left)));
@@ -232,7 +236,7 @@ where
 
     fn is_wanted(&self, request: &Request<Q>) -> Result<(), Rejected> {
         match request.extensions().get() {
-            Some(Expires(at)) if *at <= self.limiter.now() => {
+            Some(Expires(at)) if self.reading.is_some() && *at <= self.limiter.now() => {
                 Err(self.rejected(RejectReason::TimedOut))
             }
             _ => Ok(()),

@@ -5,6 +5,8 @@ mod caller;
 mod classes;
 mod grpc;
 mod holds;
+mod marks;
+mod reading;
 mod refusals;
 mod server;
 #[path = "../tower/spy.rs"]
