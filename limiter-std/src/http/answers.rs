@@ -4,7 +4,7 @@ use super::classify::{Caller, ClassifyError, ClassifyResponse, Verdict};
 use super::grpc::{self, GrpcStatus, Place};
 use super::hints::{Hint, hint};
 use crate::{Ending, Judge, Outcome};
-use ::http::{Response, response};
+use ::http::{HeaderMap, Response, response};
 use std::time::SystemTime;
 
 /// Judges responses and errors of HTTP and gRPC clients, for a
@@ -82,6 +82,30 @@ impl<K> Answers<K> {
             (Outcome::Overload | Outcome::Failure, Some(Hint::Never)) => ending.do_not_retry(),
             _ => ending,
         }
+    }
+
+    /// Judges a gRPC status by its [number](https://grpc.github.io/grpc/core/md_doc_statuscodes.html) and
+    /// the metadata or trailers that it came with: for clients whose errors are statuses.
+    ///
+    /// ```
+    /// use http::HeaderMap;
+    /// use limiter_std::Ending;
+    /// use limiter_std::http::Answers;
+    ///
+    /// let mut trailers = HeaderMap::new();
+    /// trailers.insert("grpc-retry-pushback-ms", "-1".parse()?);
+    /// let ending = Answers::new().grpc(8, &trailers);
+    /// assert_eq!(ending, Ending::overload().do_not_retry());
+    /// # Ok::<(), http::header::InvalidHeaderValue>(())
+    /// ```
+    pub fn grpc(&self, code: i32, metadata: &HeaderMap) -> Ending
+    where
+        K: ClassifyResponse,
+    {
+        let mut same = Response::new(());
+        *same.headers_mut() = metadata.clone();
+        same.headers_mut().insert(grpc::STATUS, code.into());
+        self.head(&same.into_parts().0)
     }
 
     /// Judges an error.
