@@ -213,8 +213,6 @@ where
         };
         // What is there is a layer's around this one, on its clock.
         request.extensions_mut().remove::<Expires>();
-        // Also where there is none: that of a layer around this one is of another clock.
-        request.extensions_mut().remove::<Expires>();
         if let Some(left) = reading.marks.left(request.headers()) {
             let now = self.limiter.now();
             let expires = Expires(now.after(RATE.ticks(left)));
