@@ -258,6 +258,12 @@ impl Settings {
         Word::from(low >> shift | (high << 1) << (31 - shift))
     }
 
+    /// RTT units in stamp units, rounded down; saturates.
+    pub(crate) fn rtt_stamps(&self, units: Word) -> u32 {
+        let shift = u32::from(self.stamp_shift - self.rtt_shift) & 31;
+        u32::try_from(units >> shift).unwrap_or(u32::MAX)
+    }
+
     /// RTT units as a time in ticks.
     #[allow(clippy::useless_conversion, reason = "a 32-bit word elsewhere")]
     pub(crate) fn rtt_ticks(&self, units: Word) -> Ticks {

@@ -194,22 +194,16 @@ impl<L: Law> Limiter<L> {
     #[cold]
     fn is_long_enough(&self, past: u32, fill: Fill) -> bool {
         let need = self.settings.min_samples;
-        let overloads = self.window.overloads();
-        if fill.successes >= need
-            || fill.successes == 0
-            || self.window.peak() < self.admission.0.load().limit()
-            || excessive(
-                fill.successes.saturating_add(self.window.early()),
-                overloads,
-                self.settings.tolerance.into(),
-            )
-        {
+        let limit = self.admission.0.load().limit();
+        if fill.successes >= need || self.window.peak() < limit || limit == 0 {
             return true;
         }
-        let shift = u32::from(self.settings.stamp_shift - self.settings.rtt_shift) & 31;
-        let slots = u64::from(self.admission.0.load().limit()) * u64::from(fill.successes);
-        let used = (u64::from(past) << shift).saturating_mul(slots);
-        used >= self.window.rtt_sum().saturating_mul(2 * u64::from(need))
+        let well = fill.successes.saturating_add(self.window.early());
+        let tolerance = u32::from(self.settings.tolerance);
+        let round_trips = (2 * need).div_ceil(limit);
+        let rtt = self.settings.rtt_stamps(self.window.mean());
+        past >= rtt.saturating_mul(round_trips)
+            || excessive(well, self.window.overloads(), tolerance)
     }
 }
 

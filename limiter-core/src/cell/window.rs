@@ -179,10 +179,11 @@ impl OpenWindow {
         }
     }
 
-    /// The sum of the RTTs of the successes, in RTT units.
-    #[allow(clippy::useless_conversion, reason = "a 32-bit word elsewhere")]
-    pub(crate) fn rtt_sum(&self) -> u64 {
-        self.rtt_sum.load(Ordering::Relaxed).into()
+    /// Mean RTT of the successes so far in RTT units, 0 without any.
+    pub(crate) fn mean(&self) -> Word {
+        let successes = Word::from(self.successes.load(Ordering::Relaxed));
+        let sum = self.rtt_sum.load(Ordering::Relaxed);
+        sum.checked_div(successes).unwrap_or(0)
     }
 
     /// Where `now` lies. Up to `slack` units before the opening count as the opening itself: a thread may
