@@ -5,9 +5,8 @@ use crate::clock::{Clock, MonotonicClock};
 use crate::shared::Lane;
 use core::fmt;
 use core::future::Future;
-use core::time::Duration;
 use limiter_core::law::{Knee, Law};
-use limiter_core::{ConfigError, DependencySnapshot, Record, RecordError, RetryBudget, Timestamp};
+use limiter_core::{ConfigError, DependencySnapshot, RetryBudget, Timestamp};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ mod counters;
 mod fallback;
 pub(crate) mod future;
 mod options;
+mod restart;
 mod shared;
 mod sleep;
 mod thread;
@@ -24,13 +24,11 @@ pub use config::DependencyConfig;
 pub use counters::DependencyCounts;
 pub use fallback::Fallbacks;
 pub use options::{Attempt, CallOptions, Ending, GaveUp, Judge};
+pub use restart::RECORD_SIZE;
 use shared::{Core, Guard, Shared};
 pub use sleep::Sleep;
 #[cfg(feature = "tokio")]
 pub use sleep::Tokio;
-
-/// How many bytes [`Dependency::save`] makes.
-pub const RECORD_SIZE: usize = Record::SIZE;
 
 /// A dependency as its caller sees it: a limit with a line of waiters, one budget for retries, hedges and
 /// fallbacks, a breaker, a throttle, back-off, and timeouts that follow the measured latencies. Clones lead
@@ -205,43 +203,6 @@ impl<L: Law, C: Clock> Dependency<L, C> {
     /// The present on the dependency's clock.
     pub fn now(&self) -> Timestamp {
         self.shared.clock.now()
-    }
-
-    /// What of it is to outlive a restart: limit, budget and breaker, with a version and a checksum. Durations
-    /// and no stamps: clocks start anew.
-    ///
-    /// ```
-    /// use core::time::Duration;
-    /// use limiter_std::Dependency;
-    ///
-    /// let kept = Dependency::default().save();
-    ///
-    /// let store = Dependency::default();
-    /// store.restore(&kept, Duration::from_secs(3))?;
-    /// // Torn or blank bytes: only the floor and first attempts fill the budget from here.
-    /// assert!(Dependency::default().restore(&[0; 8], Duration::ZERO).is_err());
-    /// # Ok::<(), limiter_std::RecordError>(())
-    /// ```
-    pub fn save(&self) -> [u8; RECORD_SIZE] {
-        self.shared.core.save(self.now()).to_bytes()
-    }
-
-    /// Brings back what was saved, before the first call; `asleep` is the time since then, zero when it is
-    /// not known. Returns the bytes to save at once: a process that dies before its breaker's open time is
-    /// over would else never get to try.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the bytes. Then the budget is empty, as after a long bad day.
-    pub fn restore(
-        &self,
-        bytes: &[u8],
-        asleep: Duration,
-    ) -> Result<[u8; RECORD_SIZE], RecordError> {
-        let restored = self.shared.core.restore(bytes, asleep, self.now());
-        // A limit that was raised lets those in who wait already.
-        crate::wait::serve(&*self.shared);
-        restored.map(|record| record.to_bytes())
     }
 
     /// Sets the limit; an adaptive law goes on from there.

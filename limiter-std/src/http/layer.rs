@@ -1,13 +1,14 @@
 //! The layer for servers.
 
 use super::answer::{Answer, ReleaseAt};
+use super::reading::Reading;
 use super::{
     ClassifyError, ClassifyResponse, Marks, Refusal, Refuse, Refused, ResponseBody, Server,
 };
-use crate::clock::{Clock, MonotonicClock, RATE};
+use crate::clock::{Clock, MonotonicClock};
 use crate::tower::role::{self, Entry, Guard, Role};
 use crate::tower::{self, LimiterService, Mode, Wait, WaitUntil};
-use crate::{Hold, Limiter, Permit, RejectReason, Rejected, Timestamp};
+use crate::{Hold, Limiter, Permit, Rejected};
 use ::http::{Request, Response};
 use core::fmt;
 use core::future::Future;
@@ -48,18 +49,6 @@ pub struct LimiterLayer<
     reading: Option<Arc<Reading>>,
     mode: M,
 }
-
-/// What is read of requests before they get a slot.
-#[derive(Debug)]
-struct Reading {
-    marks: Marks,
-    /// From this utilisation on, per mille, retries are refused.
-    retries: Option<u32>,
-}
-
-/// When a request's caller goes away, on the clock of the layer that put it into the request's extensions.
-#[derive(Clone, Copy, Debug)]
-struct Expires(Timestamp);
 
 impl<L: Law, C: Clock> LimiterLayer<Server, Refusal, tower::Refuse, L, C> {
     /// A layer that refuses what is beyond the limit, with the default responses and classification, and
@@ -169,11 +158,6 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
         }
     }
 
-    fn rejected(&self, reason: RejectReason) -> Rejected {
-        let seen = self.limiter.snapshot();
-        Rejected::new(reason, seen.limit, seen.inflight)
-    }
-
     /// The limiter.
     pub const fn limiter(&self) -> &Limiter<L, C> {
         &self.limiter
@@ -208,36 +192,16 @@ where
     }
 
     fn welcome(&self, request: &mut Request<Q>) -> Result<(), Rejected> {
-        let Some(reading) = &self.reading else {
-            return Ok(());
-        };
-        // What is there is a layer's around this one, on its clock.
-        request.extensions_mut().remove::<Expires>();
-        if let Some(left) = reading.marks.left(request.headers()) {
-            let now = self.limiter.now();
-            let expires = Expires(now.after(RATE.ticks(left)));
-            if expires.0 <= now {
-                return Err(self.rejected(RejectReason::TimedOut));
-            }
-            request.extensions_mut().insert(expires);
-        }
-        match reading.retries {
-            Some(full)
-                if reading.marks.number(request.headers()) > 1
-                    && self.limiter.snapshot().utilisation() >= full =>
-            {
-                Err(self.rejected(RejectReason::AtLimit))
-            }
-            _ => Ok(()),
+        match &self.reading {
+            Some(reading) => reading.welcome(request, &self.limiter),
+            None => Ok(()),
         }
     }
 
     fn is_wanted(&self, request: &Request<Q>) -> Result<(), Rejected> {
-        match request.extensions().get() {
-            Some(Expires(at)) if self.reading.is_some() && *at <= self.limiter.now() => {
-                Err(self.rejected(RejectReason::TimedOut))
-            }
-            _ => Ok(()),
+        match &self.reading {
+            Some(reading) => reading.is_wanted(request, &self.limiter),
+            None => Ok(()),
         }
     }
 

@@ -79,6 +79,7 @@ mod grpc;
 mod hints;
 mod layer;
 mod marks;
+mod reading;
 mod refuse;
 
 pub use answer::ReleaseAt;

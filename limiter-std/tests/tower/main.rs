@@ -1,8 +1,12 @@
 //! The layer for any tower service.
 
+mod breaker;
+mod callers;
 mod dependency;
 mod exits;
 mod readiness;
+#[cfg(feature = "retry")]
+mod retries;
 mod samples;
 mod spy;
 mod waiting;

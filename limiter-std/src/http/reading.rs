@@ -1,0 +1,66 @@
+//! What is read of requests before they get a slot.
+
+use super::Marks;
+use crate::clock::{Clock, RATE};
+use crate::{Limiter, RejectReason, Rejected, Timestamp};
+use ::http::Request;
+use limiter_core::law::Law;
+
+/// What is read, and from which utilisation on, per mille, retries are refused.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) marks: Marks,
+    pub(super) retries: Option<u32>,
+}
+
+/// When a request's caller goes away, on the clock of the layer that put it into the request's extensions.
+#[derive(Clone, Copy, Debug)]
+struct Expires(Timestamp);
+
+impl Reading {
+    /// Refuses a request for which nobody waits, or a retry while the limiter is nearly full.
+    pub(super) fn welcome<B, L: Law, C: Clock>(
+        &self,
+        request: &mut Request<B>,
+        limiter: &Limiter<L, C>,
+    ) -> Result<(), Rejected> {
+        // What is there is a layer's around this one, on its clock.
+        request.extensions_mut().remove::<Expires>();
+        if let Some(left) = self.marks.left(request.headers()) {
+            let now = limiter.now();
+            let expires = Expires(now.after(RATE.ticks(left)));
+            if expires.0 <= now {
+                return Err(rejected(limiter, RejectReason::TimedOut));
+            }
+            request.extensions_mut().insert(expires);
+        }
+        match self.retries {
+            Some(full)
+                if self.marks.number(request.headers()) > 1
+                    && limiter.snapshot().utilisation() >= full =>
+            {
+                Err(rejected(limiter, RejectReason::AtLimit))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a request whose time was over before its wait was.
+    pub(super) fn is_wanted<B, L: Law, C: Clock>(
+        &self,
+        request: &Request<B>,
+        limiter: &Limiter<L, C>,
+    ) -> Result<(), Rejected> {
+        match request.extensions().get() {
+            Some(Expires(at)) if *at <= limiter.now() => {
+                Err(rejected(limiter, RejectReason::TimedOut))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn rejected<L: Law, C: Clock>(limiter: &Limiter<L, C>, reason: RejectReason) -> Rejected {
+    let seen = limiter.snapshot();
+    Rejected::new(reason, seen.limit, seen.inflight)
+}
