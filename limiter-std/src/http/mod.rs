@@ -63,6 +63,9 @@
 //! already, the outcome is recorded when the trailers come, with the RTT of the head; the slot is free at
 //! the head or at the end all the same.
 //!
+//! A connection that is upgraded (a WebSocket) outlives its response, whose body is empty: the slot is free at
+//! the head either way, unless the task that serves the connection keeps the hold.
+//!
 //! # Cancellation
 //!
 //! When a client goes away before the head, the server drops the response future: the slot is free as soon
