@@ -95,9 +95,12 @@ proptest! {
             window.overloads = n;
             drive.step(window)
         });
-        // Lowered to measure, it comes back in a moment.
-        let measuring = fewer.reason == Reason::Probing && fewer.limit < drive.limit;
-        prop_assert!(measuring || more.limit <= fewer.limit, "{:?} {:?}", fewer, more);
+        // Lowered to measure, it comes back in a moment; lowered for latency, it was not about overloads. Very
+        // large limits are rounded.
+        let other = matches!(fewer.reason, Reason::Probing | Reason::CutLatency)
+            && fewer.limit < drive.limit;
+        let rounding = fewer.limit / 1_000;
+        prop_assert!(other || more.limit <= fewer.limit + rounding, "{:?} {:?}", fewer, more);
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl State {
 
     /// Takes what the closed window showed into the middle.
     fn learn(&mut self, law: &Knee, window: &Window) -> Reason {
-        if window.few() || window.successes < LEAST_PHASE {
+        if window.successes < LEAST_PHASE {
             return Reason::HeldTooFewSamples;
         }
         // Three quarters of the limit, on average, but for a quarter of a slot: a single one that is asked
@@ -175,7 +175,7 @@ impl State {
         let rtt = Phase::of(window).rtt;
         if window.limited() {
             // Peaks were refused on average far below the limit: more room for peaks, unless there is a queue.
-            if self.knee_rtt == 0 || rtt < self.knee_rtt + QUEUE {
+            if !window.few() && (self.knee_rtt == 0 || rtt < self.knee_rtt + QUEUE) {
                 self.middle = self.middle.saturating_add(math::isqrt(self.middle) * 4);
                 return Reason::Grew;
             }

@@ -50,11 +50,12 @@ impl State {
                 };
                 return (limit, next);
             }
-            None => {
+            // Alone, or so slow that no phase keeps to the clock.
+            _ if window.wall.is_none() || window.elapsed.get() > period => {
                 self.high = !self.high;
                 (skipped(period), period - skipped(period))
             }
-            Some(_) => {
+            _ => {
                 if left > period / 2 {
                     self.high = index & 1 == 0;
                     let settle = skipped((left * 2).saturating_sub(period));
@@ -70,7 +71,8 @@ impl State {
         let next = Next {
             settle: Ticks::new(settle),
             length: Ticks::new(length),
-            samples: 0,
+            // Longer where it takes longer to have a phase at all: a small limit in front of a slow service.
+            samples: super::LEAST_PHASE,
         };
         (self.limit(law, dither), next)
     }

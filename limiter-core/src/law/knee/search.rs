@@ -38,7 +38,11 @@ impl State {
             return None;
         }
         let needed = scale_exp2(1, phase.inflight.saturating_sub(excess));
-        self.middle = scale_per_mille(needed, 1_250).max(256).min(self.middle);
+        // One window may have stalled: by an eighth at most.
+        self.middle = scale_per_mille(needed, 1_250)
+            .max(self.middle / 8)
+            .max(256)
+            .min(self.middle);
         self.start(Mode::Track, law.target_q8);
         Some(Reason::CutLatency)
     }
