@@ -5,7 +5,9 @@ use crate::sync::{AtomicU32, Ordering};
 use crate::wait::{self, Waiters};
 use core::time::Duration;
 use limiter_core::law::{Law, WALL_SECONDS};
-use limiter_core::{Change, Limiter, Outcome, Rejected, Sample, Settled, Slot, Ticks, Timestamp};
+use limiter_core::{
+    Change, ConfigError, Limiter, Outcome, Rejected, Sample, Settled, Slot, Ticks, Timestamp,
+};
 
 /// How old the offset between the clock and UTC may become: clocks that are corrected by NTP drift
 /// apart by less than 500 ppm, which is 5 ms in this time; phases tolerate a hundred.
@@ -40,6 +42,22 @@ pub(crate) trait Lane {
         if self.core().release(slot).wake() {
             wait::serve(self);
         }
+    }
+
+    fn set_limit(&self, limit: u32) -> Result<(), ConfigError> {
+        let settled = self.core().set_limit(limit, self.clock().now())?;
+        self.settled(settled);
+        Ok(())
+    }
+
+    fn set_bounds(&self, min: u32, max: u32) -> Result<(), ConfigError> {
+        let settled = self.core().set_bounds(min, max, self.clock().now())?;
+        self.settled(settled);
+        Ok(())
+    }
+
+    fn close(&self) {
+        self.settled(self.core().close());
     }
 
     /// Does what follows from a setting.

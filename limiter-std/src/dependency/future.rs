@@ -58,7 +58,7 @@ pin_project! {
 /// What the call is at.
 enum Stage<L: Law, C: Clock> {
     Step(Option<Slot>),
-    Running(Timestamp),
+    /// Until an attempt ends, or until this time. In back-off there is no attempt.
     Waiting(Timestamp),
     Queued(Line<Shared<L, C>>, Timestamp),
     Over,
@@ -134,14 +134,15 @@ where
                             this.other.set(None);
                         }
                     }
-                    Next::Running(until) => *this.stage = Stage::Running(until),
-                    Next::Wait(until) => *this.stage = Stage::Waiting(until),
+                    Next::Running(until) | Next::Wait(until) => {
+                        *this.stage = Stage::Waiting(until);
+                    }
                     Next::Queue(line, until) => *this.stage = Stage::Queued(line, until),
                     Next::Done => break None,
                     Next::GiveUp(why) => break Some(why),
                 },
-                Stage::Running(until) => {
-                    *this.stage = Stage::Running(until);
+                Stage::Waiting(until) => {
+                    *this.stage = Stage::Waiting(until);
                     let [one, other] = *this.numbers;
                     let ended = match poll_one(this.one.as_mut(), context) {
                         Some(result) => Some((one, result)),
@@ -156,33 +157,18 @@ where
                         *this.stage = Stage::Step(None);
                         continue;
                     }
-                    set(
-                        this.timer.as_mut(),
-                        this.due,
+                    let (timer, due) = (this.timer.as_mut(), &mut *this.due);
+                    ready!(sleep_until(
                         until,
+                        timer,
+                        due,
                         this.sleep,
                         this.guard.clock(),
-                    );
-                    ready!(poll_timer(this.timer.as_mut(), this.due, context));
+                        context
+                    ));
                     *this.stage = Stage::Step(None);
                     if core::mem::replace(&mut slept, true) {
                         // A sleep that is over at once, and a clock that stands still: not for ever in here.
-                        context.waker().wake_by_ref();
-                        return Poll::Pending;
-                    }
-                }
-                Stage::Waiting(until) => {
-                    *this.stage = Stage::Waiting(until);
-                    set(
-                        this.timer.as_mut(),
-                        this.due,
-                        until,
-                        this.sleep,
-                        this.guard.clock(),
-                    );
-                    ready!(poll_timer(this.timer.as_mut(), this.due, context));
-                    *this.stage = Stage::Step(None);
-                    if core::mem::replace(&mut slept, true) {
                         context.waker().wake_by_ref();
                         return Poll::Pending;
                     }
@@ -191,14 +177,11 @@ where
                     let granted = match line.poll(context.waker()) {
                         Poll::Ready(ended) => ended,
                         Poll::Pending => {
-                            set(
-                                this.timer.as_mut(),
-                                this.due,
-                                until,
-                                this.sleep,
-                                this.guard.clock(),
-                            );
-                            if poll_timer(this.timer.as_mut(), this.due, context).is_pending() {
+                            let (timer, due) = (this.timer.as_mut(), &mut *this.due);
+                            let clock = this.guard.clock();
+                            if sleep_until(until, timer, due, this.sleep, clock, context)
+                                .is_pending()
+                            {
                                 *this.stage = Stage::Queued(line, until);
                                 return Poll::Pending;
                             }
@@ -247,26 +230,20 @@ fn poll_one<F: Future>(
     Some(result)
 }
 
-/// Makes the timer one that is due at `until`.
-fn set<Z: Sleep, C: Clock>(
+/// Polls the timer, after it was made one that is due at `until`; done, it is dropped.
+fn sleep_until<Z: Sleep, C: Clock>(
+    until: Timestamp,
     mut timer: Pin<&mut Option<Z::Sleeping>>,
     due: &mut Option<Timestamp>,
-    until: Timestamp,
     sleep: &Z,
     clock: &C,
-) {
+    context: &mut Context<'_>,
+) -> Poll<()> {
     if *due != Some(until) || timer.is_none() {
         let left = until.since(clock.now()).unwrap_or_default();
         timer.set(Some(sleep.sleep(RATE.duration(left))));
         *due = Some(until);
     }
-}
-
-fn poll_timer<S: Future<Output = ()>>(
-    mut timer: Pin<&mut Option<S>>,
-    due: &mut Option<Timestamp>,
-    context: &mut Context<'_>,
-) -> Poll<()> {
     if let Some(sleeping) = timer.as_mut().as_pin_mut() {
         ready!(sleeping.poll(context));
     }

@@ -211,9 +211,7 @@ impl<L: Law, C: Clock> Dependency<L, C> {
     ///
     /// When `limit` is outside the bounds: move those first.
     pub fn set_limit(&self, limit: u32) -> Result<(), ConfigError> {
-        let settled = self.shared.core().set_limit(limit, self.now())?;
-        self.shared.settled(settled);
-        Ok(())
+        self.shared.set_limit(limit)
     }
 
     /// Moves the bounds of the limit, and the limit into them.
@@ -222,15 +220,13 @@ impl<L: Law, C: Clock> Dependency<L, C> {
     ///
     /// When `min` is 0 or above `max`, or `max` above [`MAX_LIMIT`](crate::MAX_LIMIT); nothing changes.
     pub fn set_bounds(&self, min: u32, max: u32) -> Result<(), ConfigError> {
-        let settled = self.shared.core().set_bounds(min, max, self.now())?;
-        self.shared.settled(settled);
-        Ok(())
+        self.shared.set_bounds(min, max)
     }
 
     /// Refuses every attempt from now on, also those in line; those in flight may finish. There is no way
     /// back.
     pub fn close(&self) {
-        self.shared.settled(self.shared.core().close());
+        self.shared.close();
     }
 
     #[cfg(feature = "tower")]
