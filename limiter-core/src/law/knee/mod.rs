@@ -8,7 +8,7 @@ mod track;
 
 use super::{Decision, Law, Reason, Window, math};
 use crate::error::ConfigError;
-use state::{Mode, Phase, State, WORDS};
+use state::{Mode, Phase, State, THIRD, WORDS};
 
 /// Moves the limit to where more concurrency stops buying throughput. The default law.
 ///
@@ -138,7 +138,7 @@ impl State {
     fn begin(&mut self, window: &Window) {
         self.middle = window.limit.saturating_mul(256);
         self.exponent = phase::FIRST;
-        self.start(Mode::Ramp, 0);
+        self.start(Mode::Ramp);
     }
 
     /// Takes what the closed window showed into the middle.
@@ -149,30 +149,28 @@ impl State {
         // Three quarters of the limit, on average, but for a quarter of a slot: a single one that is asked
         // for all the time stands empty between two arrivals.
         let full = u64::from(window.inflight_avg_q8) * 4 + 256 >= u64::from(window.limit) * 256 * 3;
+        let phase = Phase::of(window);
         if !full || !window.limited() {
-            return self.idle(window);
+            return self.idle(window, phase.rtt);
         }
-        if let Some(reason) = self.onset(law, Phase::of(window)) {
+        if let Some(reason) = self.onset(law, phase) {
             return reason;
         }
         self.choose_period(window);
         if self.mode == Mode::Ramp {
-            self.ramp(Phase::of(window))
+            self.ramp(phase)
         } else {
-            self.compare(law, Phase::of(window), window)
+            self.compare(law, phase, window)
         }
     }
-}
 
-impl State {
     /// A phase that was not full teaches nothing about the knee.
-    fn idle(&mut self, window: &Window) -> Reason {
+    fn idle(&mut self, window: &Window, rtt: i32) -> Reason {
         self.have = false;
         self.onset = ONSET;
         if self.mode == Mode::Search {
-            self.start(Mode::Track, 85);
+            self.track(THIRD);
         }
-        let rtt = Phase::of(window).rtt;
         if window.limited() {
             // Peaks were refused on average far below the limit: more room for peaks, unless there is a queue.
             if !window.few() && (self.knee_rtt == 0 || rtt < self.knee_rtt + QUEUE) {
@@ -181,10 +179,7 @@ impl State {
             }
         } else {
             // Without a queue of our own making: what the knee's RTT will be about.
-            self.knee_rtt = match self.knee_rtt {
-                0 => rtt,
-                known => known + (rtt - known) / 4,
-            };
+            self.nudge_knee_rtt(rtt, 4);
         }
         Reason::HeldNotLimited
     }

@@ -3,7 +3,7 @@
 use super::super::math::scale_per_mille;
 use super::super::{Reason, Window};
 use super::Knee;
-use super::state::{Mode, State};
+use super::state::State;
 
 /// A share of overloads above this, per mille, is never taken for stray errors.
 const STRAY_MOST: u32 = 100;
@@ -41,7 +41,7 @@ impl State {
         if share > MOST_LOST {
             self.start_search(true);
         } else if share > STRAY_MOST {
-            self.start(Mode::Track, law.target_q8);
+            self.track(law.target_q8);
         }
         Some(Reason::CutOverload)
     }

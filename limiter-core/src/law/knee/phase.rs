@@ -35,37 +35,32 @@ impl State {
 
     /// The limit and the length of the next phase.
     pub(super) fn next_phase(&mut self, law: &Knee, window: &Window) -> (u32, Next) {
+        if self.mode == Mode::Ramp && window.wall.is_none() {
+            // Alone, at the service's own pace.
+            let limit = self.middle >> 8;
+            let rtt = window.rtt_mean.get();
+            let next = Next {
+                settle: Ticks::new(rtt),
+                length: Ticks::new(rtt.saturating_mul(2)),
+                samples: limit.max(STEP_SAMPLES),
+            };
+            return (limit, next);
+        }
         let period = period(window, self.exponent);
         let clock = window.wall.unwrap_or(window.now).ticks();
         let (index, left) = wall_phase(clock, window.rate.get(), self.exponent);
-        let (settle, length) = match window.wall {
-            None if self.mode == Mode::Ramp => {
-                // Alone, at the service's own pace.
-                let limit = self.middle >> 8;
-                let rtt = window.rtt_mean.get();
-                let next = Next {
-                    settle: Ticks::new(rtt),
-                    length: Ticks::new(rtt.saturating_mul(2)),
-                    samples: limit.max(STEP_SAMPLES),
-                };
-                return (limit, next);
-            }
+        let (settle, length) = if window.wall.is_none() || window.elapsed.get() > period {
             // Alone, or so slow that no phase keeps to the clock.
-            _ if window.wall.is_none() || window.elapsed.get() > period => {
-                self.high = !self.high;
-                (skipped(period), period - skipped(period))
-            }
-            _ => {
-                if left > period / 2 {
-                    self.high = index & 1 == 0;
-                    let settle = skipped((left * 2).saturating_sub(period));
-                    (settle, left - settle)
-                } else {
-                    // Too late for this phase: wait for the next.
-                    self.high = index & 1 == 1;
-                    (left + skipped(period), period - skipped(period))
-                }
-            }
+            self.high = !self.high;
+            (skipped(period), period - skipped(period))
+        } else if left > period / 2 {
+            self.high = index & 1 == 0;
+            let settle = skipped((left * 2).saturating_sub(period));
+            (settle, left - settle)
+        } else {
+            // Too late for this phase: wait for the next.
+            self.high = index & 1 == 1;
+            (left + skipped(period), period - skipped(period))
         };
         let dither = (index.wrapping_add(u32::from(!self.high)) >> 1).reverse_bits() >> 24;
         let next = Next {

@@ -1,7 +1,7 @@
 //! Finding the neighbourhood of the knee: by factors from below, and with two limits far apart.
 
 use super::super::math::{scale_exp2, scale_per_mille};
-use super::state::{Mode, Phase, State};
+use super::state::{Mode, Phase, State, THIRD};
 use super::{Knee, Reason};
 
 /// log2 of 1.07 in Q16: the least difference in concurrency that two steps of a ramp are taken to have.
@@ -24,7 +24,7 @@ const QUEUE_BEGAN: i32 = 65_536;
 impl State {
     /// Compares two limits far apart; upwards too when there may be room.
     pub(super) fn start_search(&mut self, may_grow: bool) {
-        self.start(Mode::Search, 0);
+        self.start(Mode::Search);
         self.flat = u32::from(!may_grow);
     }
 
@@ -43,7 +43,7 @@ impl State {
             .max(self.middle / 8)
             .max(256)
             .min(self.middle);
-        self.start(Mode::Track, law.target_q8);
+        self.track(law.target_q8);
         Some(Reason::CutLatency)
     }
 
@@ -53,7 +53,7 @@ impl State {
             let grown = step.inflight.saturating_sub(self.other.inflight);
             if grown < STEP_LEAST {
                 // The step was not taken: the limit is at its maximum.
-                self.start(Mode::Track, 85);
+                self.track(THIRD);
                 return Reason::HeldSteady;
             }
             let gained = step.rate.saturating_sub(self.other.rate);
@@ -87,7 +87,7 @@ impl State {
             .max(scale_per_mille(least, 700))
             .min(most.max(least));
         self.knee_rtt = low.rtt;
-        self.start(Mode::Track, 85);
+        self.track(THIRD);
         Reason::CutLatency
     }
 
@@ -118,11 +118,11 @@ impl State {
         } else {
             -self.too_much(elasticity, low)
         };
-        self.start(Mode::Search, 0);
+        self.start(Mode::Search);
         self.step = step;
         self.middle = scale_exp2(before, step).max(256);
         if step.abs() < SMALL || self.middle == before {
-            self.start(Mode::Track, law.target_q8);
+            self.track(law.target_q8);
         }
         match step {
             1.. => Reason::Grew,

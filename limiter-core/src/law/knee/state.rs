@@ -43,9 +43,11 @@ pub(super) struct State {
     pub(super) high: bool,
     /// `other` is the phase before.
     pub(super) have: bool,
-    /// Pairs in a row that showed room, flatness, and a queue far above the knee's; steps of a ramp.
+    /// Pairs in a row that showed room; steps of a ramp.
     pub(super) up: u32,
+    /// Pairs that showed flatness, less those that did not; in a search 1 when it may not grow.
     pub(super) flat: u32,
+    /// Pairs in a row that showed a queue far above the knee's.
     pub(super) bloated: u32,
     /// Full phases that may still show where the queue began.
     pub(super) onset: u32,
@@ -149,14 +151,28 @@ impl State {
         ];
     }
 
-    /// Starts a mode with nothing compared yet; tracking with a weak belief in this elasticity (Q8).
-    pub(super) fn start(&mut self, mode: Mode, belief_q8: i32) {
+    /// Starts a mode with nothing compared yet.
+    pub(super) fn start(&mut self, mode: Mode) {
         self.mode = mode;
         self.have = false;
         (self.up, self.flat, self.bloated, self.step) = (0, 0, 0, 0);
-        (self.sxx, self.sxy) = match mode {
-            Mode::Track => (TRUST, TRUST / 256 * belief_q8),
-            _ => (0, 0),
+        (self.sxx, self.sxy) = (0, 0);
+    }
+
+    /// Starts to track, with a weak belief in this elasticity (Q8).
+    pub(super) fn track(&mut self, belief_q8: i32) {
+        self.start(Mode::Track);
+        (self.sxx, self.sxy) = (TRUST, TRUST / 256 * belief_q8);
+    }
+
+    /// Moves the RTT of the knee by this part of the way to `rtt`, or takes it while none is known.
+    pub(super) fn nudge_knee_rtt(&mut self, rtt: i32, part: i32) {
+        self.knee_rtt = match self.knee_rtt {
+            0 => rtt,
+            known => known + (rtt - known) / part,
         };
     }
 }
+
+/// An elasticity (Q8) to believe in where nothing is known: a third.
+pub(super) const THIRD: i32 = 85;

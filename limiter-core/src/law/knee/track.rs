@@ -116,11 +116,7 @@ impl State {
     fn step(&mut self, law: &Knee, elasticity: i32, rtt: i32) -> Reason {
         let before = self.middle;
         if elasticity > 51 && elasticity < 205 {
-            self.knee_rtt = if self.knee_rtt == 0 {
-                rtt
-            } else {
-                self.knee_rtt + (rtt - self.knee_rtt) / 14
-            };
+            self.nudge_knee_rtt(rtt, 14);
         } else if elasticity < 26 && rtt < self.knee_rtt {
             self.knee_rtt = rtt;
         }
