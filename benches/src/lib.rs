@@ -1,3 +1,4 @@
 //! Everything that measures.
 
+pub mod cost;
 pub mod lab;
