@@ -4,6 +4,7 @@ use crate::MAX_LIMIT;
 use crate::cell::sync::Word;
 use crate::cell::window::Schedule;
 use crate::error::ConfigError;
+use crate::law::shares::Shares;
 use crate::law::{Law, excessive};
 use crate::time::{Stamp, TickRate, Ticks, Timestamp, units};
 use core::time::Duration;
@@ -45,6 +46,7 @@ pub struct Config<L> {
     pub(crate) min_samples: u32,
     pub(crate) tolerance: u32,
     pub(crate) urgent: u32,
+    pub(crate) shares: Shares,
 }
 
 impl<L: Law> Config<L> {
@@ -62,6 +64,7 @@ impl<L: Law> Config<L> {
             min_samples: 10,
             tolerance: 20,
             urgent: 5,
+            shares: Shares::new(),
         }
     }
 
@@ -120,6 +123,13 @@ impl<L: Law> Config<L> {
         self
     }
 
+    /// What each class of requests may use of the limit; see [`Request`](crate::Request).
+    #[must_use]
+    pub const fn shares(mut self, shares: Shares) -> Self {
+        self.shares = shares;
+        self
+    }
+
     /// Checks everything but the law's own parameters.
     ///
     /// # Errors
@@ -155,7 +165,10 @@ impl<L: Law> Config<L> {
             ("overload_tolerance", self.tolerance as u64, 0, 1_000),
             ("urgent_overloads", self.urgent as u64, 1, 1 << 24),
         ];
-        ConfigError::check_all(&checks)
+        match ConfigError::check_all(&checks) {
+            Ok(()) => self.shares.check(),
+            wrong => wrong,
+        }
     }
 
     /// The checked configuration in the units of the cells.

@@ -177,6 +177,12 @@ pub enum RejectReason {
     TimedOut,
     /// Every ticket of the table is out.
     TicketsOut,
+    /// As many are in flight as its class may use of the limit; higher classes are still let in.
+    ShareTaken,
+    /// It costs more slots than its class may ever use.
+    TooHeavy,
+    /// A request of weight 0.
+    ZeroWeight,
     /// The limiter was closed.
     Closed,
 }
@@ -189,6 +195,11 @@ impl RejectReason {
             Self::WaitersAhead => "others wait already; wait in line or refuse the caller",
             Self::QueueFull => "the queue of waiters is full; refuse the caller",
             Self::TimedOut => "no slot came free in the time given; refuse the caller",
+            Self::ShareTaken => {
+                "the share of its priority is taken; refuse the caller, retry later"
+            }
+            Self::TooHeavy => "heavier than its share of the largest limit; split it, never retry",
+            Self::ZeroWeight => "a weight of 0; give it at least 1",
             Self::TicketsOut => "every ticket is out; finish one or enlarge the table",
             Self::Closed => "the limiter is closed; stop sending work",
         }

@@ -19,6 +19,7 @@
 //! | to | look at |
 //! | --- | --- |
 //! | limit concurrency | [`Limiter`], [`Config`], [`Permit`] |
+//! | say what matters, and what costs more than one slot | [`Request`], [`Priority`], [`Shares`] |
 //! | choose or write a law | [`law`] |
 //! | call a dependency without making its bad day worse | [`Dependency`], [`Call`], [`DependencyConfig`] |
 //! | do that in parts | [`RetryBudget`], [`Breaker`], [`Throttle`], [`Backoff`], [`LatencyHistogram`] |
@@ -31,6 +32,7 @@
 #![no_std]
 
 mod adapt;
+mod admit;
 mod backoff;
 mod breaker;
 mod budget;
@@ -47,6 +49,7 @@ mod outcome;
 mod permit;
 mod random;
 mod record;
+mod request;
 mod settle;
 mod snapshot;
 mod throttle;
@@ -68,11 +71,13 @@ pub use dependency::{Dependency, DependencyConfig, DependencySnapshot, Events, P
 pub use error::{ConfigError, RejectReason, Rejected};
 pub use fallback::{Climb, Ladder, NoFallback, Rung};
 pub use histogram::{Latencies, LatencyHistogram};
+pub use law::shares::{Priority, Shares};
 pub use limiter::Limiter;
 pub use outcome::Outcome;
 pub use permit::{Handle, Permit, Sample, Slot};
 pub use random::Random;
 pub use record::{Journal, Place, Record, RecordError};
+pub use request::Request;
 pub use settle::{Change, Settled};
 pub use snapshot::Snapshot;
 pub use throttle::{Throttle, ThrottleConfig};

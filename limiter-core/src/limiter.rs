@@ -3,6 +3,7 @@
 use crate::cell::admission::{Admission, Arrival, Occupancy};
 use crate::cell::controls::Controls;
 use crate::cell::gate::{Gate, SET};
+use crate::cell::shares::ClassShares;
 use crate::cell::state::{Cells, Words};
 use crate::cell::sync::const_unless_loom;
 use crate::cell::window::OpenWindow;
@@ -39,6 +40,7 @@ pub struct Limiter<L: Law = Knee> {
     pub(crate) gate: Gate,
     pub(crate) window: OpenWindow,
     pub(crate) controls: Controls,
+    pub(crate) shares: ClassShares,
     pub(crate) state: <L::State as Words>::Cells,
     pub(crate) settings: Settings,
     pub(crate) law: L,
@@ -84,6 +86,7 @@ impl<L: Law> Limiter<L> {
                 gate: Gate::new(),
                 window: OpenWindow::new(settings.first()),
                 controls: Controls::new(config.min, config.max),
+                shares: ClassShares::new(config.shares),
                 #[cfg(not(limiter_loom))]
                 state: <L::State as Words>::Cells::ZERO,
                 #[cfg(limiter_loom)]
@@ -182,12 +185,18 @@ impl<L: Law> Limiter<L> {
         match self.admission.0.acquire(arrival) {
             Ok(after) => {
                 self.window.raise_peak(after.inflight());
-                Ok(Slot {
-                    started: now(),
-                    epoch: self.gate.read().0,
-                })
+                Ok(self.slot(1, now()))
             }
             Err(seen) => Err(refusal(seen)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self, weight: u32, started: Timestamp) -> Slot {
+        Slot {
+            started,
+            weight,
+            epoch: self.gate.read().0,
         }
     }
 
@@ -294,11 +303,8 @@ impl<L: Law> Limiter<L> {
 
     /// The same slot for work that starts now.
     pub(crate) fn renew(&self, slot: Slot, now: Timestamp) -> Slot {
-        let Slot { .. } = slot;
-        Slot {
-            started: now,
-            epoch: self.gate.read().0,
-        }
+        let Slot { weight, .. } = slot;
+        self.slot(weight, now)
     }
 
     /// Sets the limit to a quarter of what it is, within the bounds, if the law can let it grow again.

@@ -17,6 +17,7 @@ use core::ops::Deref;
 #[must_use = "a dropped slot stays taken for ever"]
 pub struct Slot {
     pub(crate) started: Timestamp,
+    pub(crate) weight: u32,
     pub(crate) epoch: u16,
 }
 
@@ -35,6 +36,7 @@ impl Slot {
     pub const fn sample(&self) -> Sample {
         Sample {
             started: self.started,
+            weight: self.weight,
             epoch: self.epoch,
         }
     }
@@ -48,6 +50,7 @@ impl Slot {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Sample {
     pub(crate) started: Timestamp,
+    pub(crate) weight: u32,
     pub(crate) epoch: u16,
 }
 

@@ -1,6 +1,7 @@
 //! The end of a slot: what it teaches, and giving it back.
 
 use crate::cell::gate::DUE;
+use crate::cell::sync::Word;
 use crate::cell::window::{Fill, Position};
 use crate::law::{Law, Reason, excessive};
 use crate::limiter::Limiter;
@@ -96,10 +97,10 @@ impl<L: Law> Limiter<L> {
     /// Frees a slot and teaches nothing; for adapters.
     #[inline]
     pub fn release(&self, slot: Slot) -> Settled {
-        let Slot { .. } = slot;
+        let Slot { weight, .. } = slot;
         Settled {
             change: None,
-            wake: self.admission.0.release().waiting(),
+            wake: self.admission.0.release(weight).waiting(),
         }
     }
 
@@ -121,6 +122,9 @@ impl<L: Law> Limiter<L> {
         let counts = sample.epoch == epoch;
         let position = self.position(now);
         let settling = position == Position::Settling;
+        if sample.weight > 1 && !settling {
+            self.add_weight(sample.weight, units);
+        }
         let overload = match outcome {
             // A clock that stepped back since the start has no RTT to tell.
             Outcome::Success if age.is_none() => return pending,
@@ -152,6 +156,13 @@ impl<L: Law> Limiter<L> {
             self.urgent(now, fill, overloads)
         };
         urgent || pending || self.due(position, fill)
+    }
+
+    /// Adds the age once more for each further slot, so that the mean in flight counts slots; never to the RTT.
+    #[cold]
+    fn add_weight(&self, weight: u32, units: Word) {
+        self.window
+            .add_other(units.saturating_mul(Word::from(weight - 1)));
     }
 
     /// The overloads call for a cut before the window is due. Not before a round trip has passed: a refusal

@@ -125,6 +125,7 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
         match entry {
             Some(entry) if entry.give_back(ticket.generation) => Ok(Slot {
                 started: ticket.started,
+                weight: 1,
                 epoch: ticket.epoch,
             }),
             _ => Err(NotOut { ticket }),

@@ -10,8 +10,8 @@
 //! into the waiting bit. Shrinking `limit` below `inflight` is legal: nothing is admitted until enough
 //! have left.
 //!
-//! Transitions: acquire adds 1 when `inflight < limit` (and, for newcomers, `waiting` is clear); release
-//! subtracts 1; set_limit replaces `limit`; close sets `limit` to 0; the waiting bit is set and cleared
+//! Transitions: acquire adds 1 when `inflight < limit` (and, for newcomers, `waiting` is clear), or a weight
+//! when a condition on the word holds; release subtracts as much; set_limit replaces `limit`; close sets `limit` to 0; the waiting bit is set and cleared
 //! only under the adapter's queue lock.
 //!
 //! ```text
@@ -93,35 +93,47 @@ impl Admission {
     /// Returns the word after the increment, or the word that refused.
     #[inline]
     pub(crate) fn acquire(&self, arrival: Arrival) -> Result<Occupancy, Occupancy> {
+        self.acquire_if(arrival, 1, |seen| seen.inflight() < seen.limit())
+    }
+
+    /// Takes `weight` slots where `may` says so, and the sum fits into its half of the word.
+    #[inline]
+    pub(crate) fn acquire_if(
+        &self,
+        arrival: Arrival,
+        weight: u32,
+        may: impl Fn(Occupancy) -> bool,
+    ) -> Result<Occupancy, Occupancy> {
         // Relaxed: decides nothing by itself, the compare-exchange confirms it.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
             let seen = Occupancy(word);
             let barred = arrival == Arrival::Newcomer && seen.waiting();
-            if seen.inflight() >= seen.limit() || barred {
+            if barred || !may(seen) {
                 return Err(seen);
             }
             // Acquire pairs with `release`: what the slot's last holder wrote is visible to the new one.
+            let after = word + Word::from(weight);
             match self
                 .0
-                .compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed)
+                .compare_exchange_weak(word, after, Ordering::Acquire, Ordering::Relaxed)
             {
-                Ok(_) => return Ok(Occupancy(word + 1)),
+                Ok(_) => return Ok(Occupancy(after)),
                 Err(current) => word = current,
             }
         }
     }
 
-    /// Frees one slot and returns the word after it. The caller owns a slot, so `inflight` is at least 1.
+    /// Frees `weight` slots and returns the word after it. The caller owns them, so `inflight` is at least that.
     #[inline]
-    pub(crate) fn release(&self) -> Occupancy {
+    pub(crate) fn release(&self, weight: u32) -> Occupancy {
         // Release pairs with `acquire`.
-        let before = self.0.fetch_sub(1, Ordering::Release);
+        let before = self.0.fetch_sub(Word::from(weight), Ordering::Release);
         debug_assert!(
-            Occupancy(before).inflight() > 0,
+            Occupancy(before).inflight() >= weight,
             "a slot was released that nobody held"
         );
-        Occupancy(before.wrapping_sub(1))
+        Occupancy(before.wrapping_sub(Word::from(weight)))
     }
 
     /// Replaces the limit and returns the word before it; `None` when closed.

@@ -9,6 +9,7 @@ pub(crate) mod controls;
 pub(crate) mod gate;
 pub(crate) mod histogram;
 pub(crate) mod ring;
+pub(crate) mod shares;
 pub(crate) mod state;
 pub(crate) mod sync;
 pub(crate) mod tickets;

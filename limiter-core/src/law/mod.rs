@@ -20,6 +20,7 @@ pub(crate) mod histogram;
 mod knee;
 pub(crate) mod math;
 pub(crate) mod record;
+pub(crate) mod shares;
 pub(crate) mod throttle;
 mod vegas;
 

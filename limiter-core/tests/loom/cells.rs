@@ -175,12 +175,12 @@ fn inflight_and_limit_are_conserved_under_release_acquire_and_shrink() {
             thread::spawn(move || match word.acquire(Arrival::Newcomer) {
                 Ok(after) => {
                     assert!(after.inflight() <= after.limit());
-                    word.release();
+                    word.release(1);
                 }
                 Err(seen) => assert!(seen.inflight() >= seen.limit()),
             })
         };
-        word.release();
+        word.release(1);
         assert!(setter.join().unwrap().is_some());
         newcomer.join().unwrap();
         let end = word.load();

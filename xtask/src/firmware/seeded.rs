@@ -14,14 +14,14 @@ const ON: [&str; 2] = ["microbit", "lm3s6965evb"];
 const FILE: &str = "limiter-core/src/cell/admission.rs";
 const FIND: &str = "            match self
                 .0
-                .compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed)
+                .compare_exchange_weak(word, after, Ordering::Acquire, Ordering::Relaxed)
             {
-                Ok(_) => return Ok(Occupancy(word + 1)),
+                Ok(_) => return Ok(Occupancy(after)),
                 Err(current) => word = current,
             }
 ";
-const REPLACE: &str = "            self.0.store(word + 1, Ordering::Relaxed);
-            word += 1;
+const REPLACE: &str = "            self.0.store(after, Ordering::Relaxed);
+            word = after;
             return Ok(Occupancy(word));
 ";
 

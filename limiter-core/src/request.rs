@@ -1,0 +1,80 @@
+//! What a request says about itself when it asks for a slot.
+
+use crate::law::shares::Priority;
+
+/// What is known of a request before it is let in: how much it matters, how much it costs.
+///
+/// One that says nothing is treated as by [`try_acquire`](crate::Limiter::try_acquire): it may use the whole
+/// limit and takes one slot.
+///
+/// ```
+/// use limiter_core::{Priority, Request};
+///
+/// const REPORT: Request = Request::new().priority(Priority::Batch).weight(3);
+/// assert_eq!(REPORT.attempt(2).class(), Priority::BestEffort);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[must_use = "a request does nothing until it is admitted"]
+pub struct Request {
+    priority: Priority,
+    weight: u32,
+    retry: bool,
+}
+
+impl Request {
+    /// Of the highest class, of weight 1, a first attempt.
+    pub const fn new() -> Self {
+        Self {
+            priority: Priority::Critical,
+            weight: 1,
+            retry: false,
+        }
+    }
+
+    /// How much it matters.
+    pub const fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// How many slots it takes, at least 1; 0 is refused.
+    ///
+    /// A request that is heavier than what its class may use now is let in when nothing else is in flight: a
+    /// limit that was cut below the weight of all requests would otherwise refuse them all, and never learn
+    /// that it may grow. One that is heavier than its class may use at the largest limit is refused at once,
+    /// as [`TooHeavy`](crate::RejectReason::TooHeavy).
+    pub const fn weight(mut self, slots: u32) -> Self {
+        self.weight = slots;
+        self
+    }
+
+    /// Which attempt it is, 1 for the first. A later one counts as one class lower than its priority: the work
+    /// of retries is done only where it does not take from first attempts.
+    ///
+    /// Leave it out where retries matter as much as first attempts.
+    pub const fn attempt(mut self, number: u32) -> Self {
+        self.retry = number > 1;
+        self
+    }
+
+    /// The class it is admitted in: its priority, one lower for a retry.
+    pub const fn class(&self) -> Priority {
+        if self.retry {
+            self.priority.lower()
+        } else {
+            self.priority
+        }
+    }
+
+    /// How many slots it takes.
+    pub const fn slots(&self) -> u32 {
+        self.weight
+    }
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self::new()
+    }
+}
