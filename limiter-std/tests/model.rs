@@ -11,7 +11,7 @@ use std::task::Poll;
 const BOUND: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
-enum Event {
+pub(crate) enum Event {
     /// A newcomer that does not wait.
     Try,
     /// One that would wait.
@@ -150,25 +150,35 @@ impl World {
     }
 }
 
+/// The queue against the reference.
+pub(crate) fn is_the_plain_queue(events: Vec<Event>) {
+    let (limiter, _) = with(
+        Config::new(Fixed)
+            .initial(2)
+            .max(6)
+            .queue_length(BOUND as u32),
+    );
+    let mut world = World {
+        limiter,
+        permits: Vec::new(),
+        waiters: Vec::new(),
+        limit: 2,
+        bounds: (1, 6),
+    };
+    for event in events {
+        world.apply(event);
+        world.check();
+    }
+    world.permits.clear();
+    world.waiters.clear();
+    assert_idle(&world.limiter);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn whatever_happens_the_oldest_waiters_have_the_free_slots_and_were_woken_once(events in events()) {
-        let (limiter, _) = with(Config::new(Fixed).initial(2).max(6).queue_length(BOUND as u32));
-        let mut world = World {
-            limiter,
-            permits: Vec::new(),
-            waiters: Vec::new(),
-            limit: 2,
-            bounds: (1, 6),
-        };
-        for event in events {
-            world.apply(event);
-            world.check();
-        }
-        world.permits.clear();
-        world.waiters.clear();
-        assert_idle(&world.limiter);
+        is_the_plain_queue(events);
     }
 }

@@ -4,6 +4,7 @@ use super::{at, breaker, end};
 use core::time::Duration;
 use limiter_core::{BreakerConfig, BreakerState, Outcome, Pass, Ticks};
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
 
 /// A plain breaker with a list of calls.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ impl Model {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Op {
+pub(crate) enum Op {
     Enter,
     Settle(usize, Outcome),
     Drop(usize),
@@ -130,6 +131,80 @@ fn small() -> BreakerConfig {
         .probe_time(Duration::from_secs(2))
 }
 
+/// A breaker against the plain one, time passing before each operation.
+pub(crate) fn is_the_plain_breaker(start: u64, work: Vec<(Op, u64)>) -> TestCaseResult {
+    let breaker = breaker(small());
+    let mut model = Model {
+        state: State::Closed,
+        generation: 0,
+        row: 0,
+        calls: Vec::new(),
+        reopened: 0,
+    };
+    let (mut now, mut out) = (start, Vec::new());
+    for (op, passed) in work {
+        now += passed;
+        match op {
+            Op::Enter => {
+                let (pass, expected) = (breaker.try_pass(at(now)), model.enter(now));
+                prop_assert_eq!(
+                    pass.as_ref().ok().map(Pass::is_probe),
+                    expected.map(|(_, probe)| probe)
+                );
+                out.extend(pass.ok().zip(expected));
+            }
+            Op::Settle(index, outcome) if !out.is_empty() => {
+                let (pass, lease) = out.swap_remove(index % out.len());
+                end(pass, outcome, now);
+                model.settle(lease, outcome, now);
+            }
+            Op::Drop(index) if !out.is_empty() => {
+                let (pass, lease) = out.swap_remove(index % out.len());
+                drop(pass);
+                model.settle(lease, Outcome::Ignored, now);
+            }
+            _ => {}
+        }
+        let expected = match &model.state {
+            State::Closed => BreakerState::Closed,
+            State::Open { until } if now < *until => BreakerState::Open {
+                left: Ticks::new(until - now),
+            },
+            _ => BreakerState::HalfOpen,
+        };
+        prop_assert_eq!(breaker.state(at(now)), expected);
+    }
+    Ok(())
+}
+
+/// Whether it closes in the end, whatever the clock showed and the random word was at each operation.
+pub(crate) fn closes_in_the_end(work: Vec<(Op, u64, u32)>) -> TestCaseResult {
+    let breaker = breaker(small());
+    let mut out = Vec::new();
+    for (op, now, random) in work {
+        match op {
+            Op::Enter => out.extend(breaker.try_pass(at(now)).ok()),
+            Op::Settle(index, outcome) if !out.is_empty() => {
+                out.swap_remove(index % out.len())
+                    .finish(outcome, at(now), random);
+            }
+            Op::Drop(index) if !out.is_empty() => drop(out.swap_remove(index % out.len())),
+            _ => {}
+        }
+    }
+    drop(out);
+    // From any state, with an honest clock from now on, it closes.
+    let mut now = 1u64 << 40;
+    for _ in 0..100 {
+        now += 1_000;
+        if let Ok(pass) = breaker.try_pass(at(now)) {
+            end(pass, Outcome::Success, now);
+        }
+    }
+    prop_assert_eq!(breaker.state(at(now)), BreakerState::Closed);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
@@ -138,69 +213,13 @@ proptest! {
         start in 1u64..10_000_000_000,
         work in prop::collection::vec((ops(), prop_oneof![4 => 0u64..200, 1 => 0u64..5_000]), 1..300),
     ) {
-        let breaker = breaker(small());
-        let mut model = Model {
-            state: State::Closed,
-            generation: 0,
-            row: 0,
-            calls: Vec::new(),
-            reopened: 0,
-        };
-        let (mut now, mut out) = (start, Vec::new());
-        for (op, passed) in work {
-            now += passed;
-            match op {
-                Op::Enter => {
-                    let (pass, expected) = (breaker.try_pass(at(now)), model.enter(now));
-                    prop_assert_eq!(pass.as_ref().ok().map(Pass::is_probe), expected.map(|(_, probe)| probe));
-                    out.extend(pass.ok().zip(expected));
-                }
-                Op::Settle(index, outcome) if !out.is_empty() => {
-                    let (pass, lease) = out.swap_remove(index % out.len());
-                    end(pass, outcome, now);
-                    model.settle(lease, outcome, now);
-                }
-                Op::Drop(index) if !out.is_empty() => {
-                    let (pass, lease) = out.swap_remove(index % out.len());
-                    drop(pass);
-                    model.settle(lease, Outcome::Ignored, now);
-                }
-                _ => {}
-            }
-            let expected = match &model.state {
-                State::Closed => BreakerState::Closed,
-                State::Open { until } if now < *until => BreakerState::Open { left: Ticks::new(until - now) },
-                _ => BreakerState::HalfOpen,
-            };
-            prop_assert_eq!(breaker.state(at(now)), expected);
-        }
+        is_the_plain_breaker(start, work)?;
     }
 
     #[test]
     fn no_clock_wedges_it(
         work in prop::collection::vec((ops(), any::<u64>(), any::<u32>()), 1..200),
     ) {
-        let breaker = breaker(small());
-        let mut out = Vec::new();
-        for (op, now, random) in work {
-            match op {
-                Op::Enter => out.extend(breaker.try_pass(at(now)).ok()),
-                Op::Settle(index, outcome) if !out.is_empty() => {
-                    out.swap_remove(index % out.len()).finish(outcome, at(now), random);
-                }
-                Op::Drop(index) if !out.is_empty() => drop(out.swap_remove(index % out.len())),
-                _ => {}
-            }
-        }
-        drop(out);
-        // From any state, with an honest clock from now on, it closes.
-        let mut now = 1u64 << 40;
-        for _ in 0..100 {
-            now += 1_000;
-            if let Ok(pass) = breaker.try_pass(at(now)) {
-                end(pass, Outcome::Success, now);
-            }
-        }
-        prop_assert_eq!(breaker.state(at(now)), BreakerState::Closed);
+        closes_in_the_end(work)?;
     }
 }

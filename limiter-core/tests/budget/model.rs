@@ -4,9 +4,10 @@ use super::{at, budget};
 use core::time::Duration;
 use limiter_core::{BudgetConfig, Tokens};
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
 
 #[derive(Clone, Copy, Debug)]
-enum Op {
+pub(crate) enum Op {
     First,
     Retry(u32),
     Hedge,
@@ -22,11 +23,11 @@ fn ops() -> impl Strategy<Value = Op> {
 
 /// What a budget is built from, in numbers.
 #[derive(Clone, Copy, Debug)]
-struct Numbers {
-    capacity: u32,
-    ratio: u32,
+pub(crate) struct Numbers {
+    pub(crate) capacity: u32,
+    pub(crate) ratio: u32,
     /// Thousandths in so many milliseconds.
-    floor: Option<(u32, u64)>,
+    pub(crate) floor: Option<(u32, u64)>,
 }
 
 impl Numbers {
@@ -83,6 +84,117 @@ struct Model {
     per: u128,
 }
 
+/// A budget with a floor of `milli` in each `period` against the plain one, time passing before each operation.
+pub(crate) fn is_the_plain_budget(
+    (capacity, ratio): (u32, u32),
+    (milli, period): (u32, u64),
+    work: Vec<(Op, u64)>,
+) -> TestCaseResult {
+    let config = BudgetConfig::new()
+        .capacity(Tokens::milli(capacity))
+        .ratio(ratio)
+        .floor(Tokens::milli(milli), Duration::from_millis(period));
+    let budget = budget(config);
+    let per = u128::from(period);
+    let mut model = Model {
+        balance: u128::from(capacity) * per,
+        capacity: u128::from(capacity) * per,
+        ratio: u128::from(ratio) * per,
+        milli: milli.into(),
+        per,
+    };
+    let mut now = 0;
+    // Up to a second after the first use does not count.
+    budget.deposit(at(now));
+    for (op, passed) in work {
+        now += passed;
+        model.balance = (model.balance + u128::from(passed) * model.milli).min(model.capacity);
+        let have = budget.balance(at(now)).get();
+        let exact = model.balance / model.per;
+        // Two thousandths for the parts of one, and what the floor rounds off.
+        let slack = 2 + u128::from(now) * model.milli / model.per / 100_000;
+        prop_assert!(exact.abs_diff(have.into()) <= slack, "{have} for {exact}");
+        let taken = match op {
+            Op::First => {
+                budget.deposit(at(now));
+                model.balance = (model.balance + model.ratio).min(model.capacity);
+                0
+            }
+            Op::Retry(cost) => {
+                let allowed = budget.withdraw(Tokens::milli(cost), at(now)).is_ok();
+                prop_assert_eq!(allowed, cost <= have);
+                if allowed { cost } else { 0 }
+            }
+            Op::Hedge => {
+                let allowed = budget.withdraw_hedge(Tokens::ONE, at(now)).is_ok();
+                prop_assert_eq!(allowed, have > capacity / 2 && have >= 1_000);
+                if allowed { 1_000 } else { 0 }
+            }
+        };
+        model.balance = model.balance.saturating_sub(u128::from(taken) * model.per);
+    }
+    Ok(())
+}
+
+/// Whether more is withdrawn than is paid for in any interval, the clock doing such steps.
+pub(crate) fn keeps_its_promise(
+    numbers: Numbers,
+    start: u64,
+    work: Vec<(Op, i64)>,
+) -> TestCaseResult {
+    let budget = budget(numbers.config());
+    let (mut clock, mut seen) = (start, start as u32);
+    // Per operation: time that passed before it, what it withdrew, whether it was a first attempt.
+    let mut log = Vec::new();
+    for (op, step) in work {
+        clock = clock.wrapping_add_signed(step);
+        // Stamps wrap: what looks like the top sixteenth is a step back.
+        let ahead = (clock as u32).wrapping_sub(seen);
+        let passed = if ahead < u32::MAX - u32::MAX / 16 {
+            u64::from(ahead)
+        } else {
+            0
+        };
+        seen = clock as u32;
+        let now = at(clock);
+        let (taken, first) = match op {
+            Op::First => {
+                prop_assert!(budget.deposit(now).get() <= numbers.capacity);
+                (0, 1)
+            }
+            Op::Retry(cost) => (
+                if budget.withdraw(Tokens::milli(cost), now).is_ok() {
+                    cost
+                } else {
+                    0
+                },
+                0,
+            ),
+            Op::Hedge => (
+                if budget.withdraw_hedge(Tokens::ONE, now).is_ok() {
+                    1_000
+                } else {
+                    0
+                },
+                0,
+            ),
+        };
+        log.push((passed, u64::from(taken), first));
+    }
+    for begin in 0..log.len() {
+        let (mut time, mut taken, mut firsts) = (0u64, 0u64, 0u64);
+        for (index, (passed, cost, first)) in log[begin..].iter().enumerate() {
+            // The interval begins with its first operation.
+            time += if index == 0 { 0 } else { *passed };
+            taken += cost;
+            let paid = numbers.most(firsts, time);
+            prop_assert!(u128::from(taken) <= paid, "{taken} of {paid} in {time} ms");
+            firsts += first;
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn at_an_honest_clock_it_is_the_plain_budget(
@@ -92,49 +204,7 @@ proptest! {
         period in 1u64..=1_000_000,
         work in prop::collection::vec((ops(), 0u64..5_000), 1..200),
     ) {
-        let config = BudgetConfig::new()
-            .capacity(Tokens::milli(capacity))
-            .ratio(ratio)
-            .floor(Tokens::milli(milli), Duration::from_millis(period));
-        let budget = budget(config);
-        let per = u128::from(period);
-        let mut model = Model {
-            balance: u128::from(capacity) * per,
-            capacity: u128::from(capacity) * per,
-            ratio: u128::from(ratio) * per,
-            milli: milli.into(),
-            per,
-        };
-        let mut now = 0;
-        // Up to a second after the first use does not count.
-        budget.deposit(at(now));
-        for (op, passed) in work {
-            now += passed;
-            model.balance = (model.balance + u128::from(passed) * model.milli).min(model.capacity);
-            let have = budget.balance(at(now)).get();
-            let exact = model.balance / model.per;
-            // Two thousandths for the parts of one, and what the floor rounds off.
-            let slack = 2 + u128::from(now) * model.milli / model.per / 100_000;
-            prop_assert!(exact.abs_diff(have.into()) <= slack, "{have} for {exact}");
-            let taken = match op {
-                Op::First => {
-                    budget.deposit(at(now));
-                    model.balance = (model.balance + model.ratio).min(model.capacity);
-                    0
-                }
-                Op::Retry(cost) => {
-                    let allowed = budget.withdraw(Tokens::milli(cost), at(now)).is_ok();
-                    prop_assert_eq!(allowed, cost <= have);
-                    if allowed { cost } else { 0 }
-                }
-                Op::Hedge => {
-                    let allowed = budget.withdraw_hedge(Tokens::ONE, at(now)).is_ok();
-                    prop_assert_eq!(allowed, have > capacity / 2 && have >= 1_000);
-                    if allowed { 1_000 } else { 0 }
-                }
-            };
-            model.balance = model.balance.saturating_sub(u128::from(taken) * model.per);
-        }
+        is_the_plain_budget((capacity, ratio), (milli, period), work)?;
     }
 
     #[test]
@@ -143,41 +213,6 @@ proptest! {
         start in prop_oneof![Just(0u64), Just(u64::MAX - 50), Just((1 << 32) - 500), any::<u64>()],
         work in prop::collection::vec((ops(), steps()), 1..150),
     ) {
-        let budget = budget(numbers.config());
-        let (mut clock, mut seen) = (start, start as u32);
-        // Per operation: time that passed before it, what it withdrew, whether it was a first attempt.
-        let mut log = Vec::new();
-        for (op, step) in work {
-            clock = clock.wrapping_add_signed(step);
-            // Stamps wrap: what looks like the top sixteenth is a step back.
-            let ahead = (clock as u32).wrapping_sub(seen);
-            let passed = if ahead < u32::MAX - u32::MAX / 16 { u64::from(ahead) } else { 0 };
-            seen = clock as u32;
-            let now = at(clock);
-            let (taken, first) = match op {
-                Op::First => {
-                    prop_assert!(budget.deposit(now).get() <= numbers.capacity);
-                    (0, 1)
-                }
-                Op::Retry(cost) => {
-                    (if budget.withdraw(Tokens::milli(cost), now).is_ok() { cost } else { 0 }, 0)
-                }
-                Op::Hedge => {
-                    (if budget.withdraw_hedge(Tokens::ONE, now).is_ok() { 1_000 } else { 0 }, 0)
-                }
-            };
-            log.push((passed, u64::from(taken), first));
-        }
-        for begin in 0..log.len() {
-            let (mut time, mut taken, mut firsts) = (0u64, 0u64, 0u64);
-            for (index, (passed, cost, first)) in log[begin..].iter().enumerate() {
-                // The interval begins with its first operation.
-                time += if index == 0 { 0 } else { *passed };
-                taken += cost;
-                let paid = numbers.most(firsts, time);
-                prop_assert!(u128::from(taken) <= paid, "{taken} of {paid} in {time} ms");
-                firsts += first;
-            }
-        }
+        keeps_its_promise(numbers, start, work)?;
     }
 }
