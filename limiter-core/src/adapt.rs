@@ -7,7 +7,7 @@ use crate::cell::window::{Position, Schedule, Sums};
 use crate::law::{Decision, Law, Reason, Window};
 use crate::limiter::Limiter;
 use crate::settle::Change;
-use crate::time::{Ticks, Timestamp};
+use crate::time::Timestamp;
 
 impl<L: Law> Limiter<L> {
     /// Leaves `bits` for the gate's holder, or becomes it and does what is pending. Returns the change of
@@ -15,9 +15,10 @@ impl<L: Law> Limiter<L> {
     #[cold]
     #[inline(never)]
     pub(crate) fn close_window(&self, bits: u32, now: Timestamp) -> Option<Change> {
-        let mut holder = self.gate.enter(bits)?;
+        let mut holder = self.entry.gate.enter(bits)?;
         // From here on a panic of the law opens the gate and changes nothing else.
         let from = self.occupancy().limit();
+        let at = self.settings.at(now);
         let mut reason = None;
         loop {
             let pending = holder.take();
@@ -26,11 +27,10 @@ impl<L: Law> Limiter<L> {
             }
             if pending & DUE != 0 {
                 // The bit is a hint: whoever left it may have seen a window that is closed by now.
-                let (position, fill) = (self.position(now), self.window.fill());
-                let overloads = self.window.overloads();
+                let (position, fill) = (self.position(at), self.window.fill());
                 if position == Position::Before {
-                    self.window.reopen(self.settings.stamp(now));
-                } else if self.due(position, fill) || self.urgent(now, fill, overloads) {
+                    self.window.reopen(at);
+                } else if self.due(position, fill) || self.urgent(at, self.window.overloads()) {
                     let decision = self.decide(now);
                     if decision.cut {
                         // Then forget what permits of the old epoch added since the sums were taken. One
@@ -70,11 +70,14 @@ impl<L: Law> Limiter<L> {
 
     /// Takes the window, lets the law decide and publishes its decision.
     fn decide(&self, now: Timestamp) -> Decision {
-        let elapsed = self.window.collected(self.settings.stamp(now));
+        let at = self.settings.at(now);
+        let elapsed = self.window.collected(at);
         let seen = self.occupancy();
-        let sums = self.window.take(seen.inflight());
+        let peak = self.entry.peak.take(seen.inflight());
+        let sums = self.window.take();
         let (min, max) = self.controls.bounds();
-        let window = self.closed_window(now, elapsed, seen.limit(), (min, max), &sums);
+        let window = self.closed_window(now, elapsed, seen.limit(), (min, max), &sums, peak);
+        self.entry.sampling.set(self.next_scale(&sums));
         if !window.few() {
             self.window.set_usual(mean(&sums));
         }
@@ -96,50 +99,57 @@ impl<L: Law> Limiter<L> {
             decision.reason = Reason::Closed;
         }
         self.controls.set_reason(decision.reason);
-        self.window
-            .open(self.settings.stamp(now), self.schedule(&decision));
+        self.window.open(at, self.schedule(&decision));
         decision
     }
 
     fn schedule(&self, decision: &Decision) -> Schedule {
         match decision.next {
-            None => self.settings.schedule(self.usual_rtt()),
+            None => self.settings.schedule(self.window.usual()),
             Some(next) => Schedule {
-                settle: self.settings.stamp_units(next.settle),
-                length: self.settings.stamp_units(next.length),
+                settle: self.settings.units(next.settle),
+                length: self.settings.units(next.length),
                 need: next.samples,
             },
+        }
+    }
+
+    /// Permits are given up too often for a part of them to tell whether it was late.
+    fn next_scale(&self, sums: &Sums) -> u8 {
+        let successes = successes(sums);
+        if self.are_many(successes, sums.given_up) {
+            0
+        } else {
+            self.settings.scale(successes)
         }
     }
 
     fn closed_window(
         &self,
         now: Timestamp,
-        elapsed: u32,
+        elapsed: Word,
         limit: u32,
         (min, max): (u32, u32),
         sums: &Sums,
+        peak: u32,
     ) -> Window {
         let rate = self.settings.rate;
-        let successes = sums.successes;
+        let successes = successes(sums);
         Window {
             limit,
             min,
             max,
             successes,
+            untimed: sums.stood_for,
             overloads: sums.overloads,
             early: sums.early,
-            rtt_mean: self.settings.rtt_ticks(mean(sums)),
+            rtt_mean: self.settings.ticks(mean(sums)),
             rtt_min: self
                 .settings
-                .rtt_ticks(if successes == 0 { 0 } else { sums.rtt_min }),
-            elapsed: Ticks::new(u64::from(elapsed) << (self.settings.stamp_shift & 31)),
-            inflight_peak: sums.peak,
-            inflight_avg_q8: average_q8(
-                sums.rtt_sum.saturating_add(sums.other_sum),
-                u32::from(self.settings.stamp_shift - self.settings.rtt_shift),
-                elapsed,
-            ),
+                .ticks(if successes == 0 { 0 } else { sums.rtt_min }),
+            elapsed: self.settings.ticks(elapsed),
+            inflight_peak: peak,
+            inflight_avg_q8: average_q8(sums.rtt_sum.saturating_add(sums.other_sum), elapsed),
             now,
             wall: self.controls.wall(now),
             rate,
@@ -149,21 +159,23 @@ impl<L: Law> Limiter<L> {
     }
 }
 
-/// Mean RTT of the successes in RTT units, 0 without any.
+/// All successes: those that were timed, and those that they stand for.
+fn successes(sums: &Sums) -> u32 {
+    sums.successes.saturating_add(sums.stood_for)
+}
+
+/// Mean RTT of the successes in time units, 0 without any.
 fn mean(sums: &Sums) -> Word {
     sums.rtt_sum
-        .checked_div(Word::from(sums.successes))
+        .checked_div(Word::from(successes(sums)))
         .unwrap_or(0)
 }
 
 /// Little's law: the sum of all ages over the time is the mean number in flight, here times 256.
-/// `ages` are RTT units, `elapsed` stamp units of `1 << shift` RTT units.
-fn average_q8(ages: Word, shift: u32, elapsed: u32) -> u32 {
-    let scaled = if shift >= 8 {
-        ages >> (shift - 8)
-    } else {
-        ages.saturating_mul(1 << (8 - shift))
+fn average_q8(ages: Word, elapsed: Word) -> u32 {
+    let average = match ages.checked_mul(256) {
+        Some(scaled) => scaled.checked_div(elapsed).unwrap_or(0),
+        None => ages.checked_div(elapsed >> 8).unwrap_or(Word::MAX),
     };
-    let average = scaled.checked_div(Word::from(elapsed)).unwrap_or(0);
     u32::try_from(average).unwrap_or(u32::MAX)
 }

@@ -5,12 +5,14 @@
 //! new stays behind those who wait in its own class or a higher one.
 
 use crate::cell::admission::{Arrival, Occupancy};
+use crate::cell::gate::Seen;
 use crate::error::{ConfigError, RejectReason, Rejected};
 use crate::law::Law;
 use crate::law::shares::{Priority, Shares, WHOLE, fits, part};
 use crate::limiter::Limiter;
 use crate::permit::{Permit, Slot};
 use crate::request::Request;
+use crate::tag::Tag;
 use crate::time::Timestamp;
 use core::ops::Deref;
 
@@ -63,9 +65,12 @@ impl<L: Law> Limiter<L> {
     where
         H: Deref<Target = Self>,
     {
-        let slot = handle.admit_for(&request, now)?;
+        let (tag, seen) = handle.enter_for(Arrival::Newcomer, &request)?;
+        let slot = handle.slot(request.slots(), tag, now);
         let permit = Permit::new(handle, slot);
-        permit.handle().tend(now);
+        if seen.pending() {
+            permit.handle().apply(0, now);
+        }
         Ok(permit)
     }
 
@@ -76,10 +81,11 @@ impl<L: Law> Limiter<L> {
     /// As [`try_acquire_for`](Limiter::try_acquire_for).
     #[inline]
     pub fn admit_for(&self, request: &Request, now: Timestamp) -> Result<Slot, Rejected> {
-        self.enter_for(Arrival::Newcomer, request, || now)
+        let (tag, _) = self.enter_for(Arrival::Newcomer, request)?;
+        Ok(self.slot(request.slots(), tag, now))
     }
 
-    /// As [`admit_for`](Limiter::admit_for), but asks for the time only when there is a slot. `now` must not
+    /// As [`admit_for`](Limiter::admit_for), but asks for the time only when there is a slot that is timed. `now` must not
     /// panic, for by then the slot is taken.
     ///
     /// # Errors
@@ -91,7 +97,8 @@ impl<L: Law> Limiter<L> {
         request: &Request,
         now: impl FnOnce() -> Timestamp,
     ) -> Result<Slot, Rejected> {
-        self.enter_for(Arrival::Newcomer, request, now)
+        let (tag, _) = self.enter_for(Arrival::Newcomer, request)?;
+        Ok(self.slot_with(request.slots(), tag, now))
     }
 
     /// As [`admit_for`](Limiter::admit_for), for one who waited: under the queue's lock, after
@@ -101,7 +108,8 @@ impl<L: Law> Limiter<L> {
     ///
     /// As [`try_acquire_for`](Limiter::try_acquire_for), but never because of waiters.
     pub fn admit_waiter_for(&self, request: &Request, now: Timestamp) -> Result<Slot, Rejected> {
-        self.enter_for(Arrival::Waiter, request, || now)
+        let (tag, _) = self.enter_for(Arrival::Waiter, request)?;
+        Ok(self.slot(request.slots(), tag, now))
     }
 
     /// Announces that somebody waits, and of which class the first of them is: newcomers of higher classes are
@@ -109,7 +117,7 @@ impl<L: Law> Limiter<L> {
     /// the waiter's last try; say it again when another class comes first.
     pub fn set_waiting_from(&self, priority: Priority) {
         self.shares.wait_from(priority);
-        self.admission.0.set_waiting();
+        self.entry.admission.set_waiting();
     }
 
     /// What each class may use of the limit.
@@ -130,12 +138,7 @@ impl<L: Law> Limiter<L> {
     }
 
     #[inline]
-    fn enter_for(
-        &self,
-        arrival: Arrival,
-        request: &Request,
-        now: impl FnOnce() -> Timestamp,
-    ) -> Result<Slot, Rejected> {
+    fn enter_for(&self, arrival: Arrival, request: &Request) -> Result<(Tag, Seen), Rejected> {
         let (class, weight) = (request.class(), request.slots());
         let (share, waits) = self.shares.read(class);
         // Before those who wait in lower classes.
@@ -144,15 +147,12 @@ impl<L: Law> Limiter<L> {
         } else {
             arrival
         };
-        let entered = self.admission.0.acquire_if(arrival, weight, |seen| {
+        let entered = self.entry.admission.acquire_if(arrival, weight, |seen| {
             fits(weight, seen.inflight(), part(seen.limit(), share)) && weight != 0
                 || seen.inflight() == 0 && self.may_be_alone(weight, share, seen)
         });
         match entered {
-            Ok(after) => {
-                self.window.raise_peak(after.inflight());
-                Ok(self.slot(weight, now()))
-            }
+            Ok(after) => Ok(self.entered(after)),
             Err(seen) => Err(self.refusal_for(weight, share, seen)),
         }
     }
@@ -180,7 +180,7 @@ impl<L: Law> Limiter<L> {
             RejectReason::TooHeavy
         } else if !fits(weight, inflight, limit) {
             // Or the limit would never be seen to be reached by requests that do not fill it to the last.
-            self.window.raise_peak(inflight.saturating_add(weight - 1));
+            self.entry.peak.raise(inflight.saturating_add(weight - 1));
             RejectReason::AtLimit
         } else if share < WHOLE && !fits(weight, inflight, room) {
             RejectReason::ShareTaken

@@ -94,7 +94,7 @@ impl Backoff {
             cap: in_units(cap, rate),
             extra: in_units(Duration::from_secs(5), rate),
             jitter,
-            shift: rate.stamp_shift() as u8,
+            shift: rate.fine_shift() as u8,
         })
     }
 
@@ -149,7 +149,7 @@ impl Backoff {
 }
 
 const fn in_units(length: Duration, rate: TickRate) -> u32 {
-    units(rate.ticks(length), rate.stamp_shift())
+    units(rate.ticks(length), rate.fine_shift())
 }
 
 const fn nanos(duration: Duration) -> u64 {

@@ -1,12 +1,13 @@
 //! The limiter's configuration: a `const` builder, checked as a whole.
 
 use crate::MAX_LIMIT;
+use crate::cell::sampling::MAX_SCALE;
 use crate::cell::sync::Word;
 use crate::cell::window::Schedule;
 use crate::error::ConfigError;
 use crate::law::shares::Shares;
 use crate::law::{Law, excessive};
-use crate::time::{Stamp, TickRate, Ticks, Timestamp, units};
+use crate::time::{LONGEST, TickRate, Ticks, Timestamp};
 use core::time::Duration;
 
 /// What a limiter is built from. Every value has a default; a bad one is found by
@@ -47,6 +48,7 @@ pub struct Config<L> {
     pub(crate) tolerance: u32,
     pub(crate) urgent: u32,
     pub(crate) shares: Shares,
+    pub(crate) timed: u32,
 }
 
 impl<L: Law> Config<L> {
@@ -65,6 +67,7 @@ impl<L: Law> Config<L> {
             tolerance: 20,
             urgent: 5,
             shares: Shares::new(),
+            timed: 1 << MAX_SCALE,
         }
     }
 
@@ -130,6 +133,17 @@ impl<L: Law> Config<L> {
         self
     }
 
+    /// How many permits may share one timing, 1 to 32, rounded down to a power of two; 32 by default.
+    ///
+    /// Windows with more than 512 successes time only a part of the permits, as few as leave 256, one in
+    /// `permits` at most. A permit that is not timed costs no more than its slot, and an adapter reads no
+    /// clock for it. Overloads count always. Targets with 32-bit words time every permit.
+    #[must_use]
+    pub const fn one_timed_of(mut self, permits: u32) -> Self {
+        self.timed = permits;
+        self
+    }
+
     /// Checks everything but the law's own parameters.
     ///
     /// # Errors
@@ -141,9 +155,9 @@ impl<L: Law> Config<L> {
         } else {
             MAX_LIMIT
         };
-        let longest = self.rate.duration(Ticks::new(
-            (Stamp::MAX_UNITS as u64) << self.rate.stamp_shift(),
-        ));
+        let longest = self
+            .rate
+            .duration(Ticks::new(LONGEST_TICKS << self.rate.unit_shift()));
         let longest_ns = nanos(longest);
         let checks = [
             ("max", self.max as u64, 1, MAX_LIMIT as u64),
@@ -164,6 +178,7 @@ impl<L: Law> Config<L> {
             ("min_samples", self.min_samples as u64, 1, 1 << 24),
             ("overload_tolerance", self.tolerance as u64, 0, 1_000),
             ("urgent_overloads", self.urgent as u64, 1, 1 << 24),
+            ("one_timed_of", self.timed as u64, 1, 1 << MAX_SCALE),
         ];
         match ConfigError::check_all(&checks) {
             Ok(()) => self.shares.check(),
@@ -173,21 +188,20 @@ impl<L: Law> Config<L> {
 
     /// The checked configuration in the units of the cells.
     pub(crate) const fn settings(&self) -> Settings {
-        let min_window = self.units(self.min_window);
+        let shift = self.rate.unit_shift() as u8;
         Settings {
             rate: self.rate,
-            min_window,
-            max_window: self.units(self.max_window),
+            min_window: units_of(self.rate.ticks(self.min_window), shift),
+            max_window: units_of(self.rate.ticks(self.max_window), shift),
             min_samples: self.min_samples,
-            tolerance: self.tolerance as u16,
-            stamp_shift: self.rate.stamp_shift() as u8,
-            rtt_shift: self.rate.rtt_shift() as u8,
             urgent: self.urgent,
+            tolerance: self.tolerance as u16,
+            shift,
+            scale: match self.timed.checked_ilog2() {
+                Some(log) => log as u8,
+                None => 0,
+            },
         }
-    }
-
-    const fn units(&self, length: Duration) -> u32 {
-        units(self.rate.ticks(length), self.rate.stamp_shift())
     }
 }
 
@@ -200,32 +214,30 @@ const fn nanos(duration: Duration) -> u64 {
     }
 }
 
-const fn halves(ticks: u64) -> (u32, u32) {
-    (ticks as u32, (ticks >> 32) as u32)
-}
-
 /// What the limiter keeps of its configuration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) rate: TickRate,
-    pub(crate) min_window: u32,
-    pub(crate) max_window: u32,
+    pub(crate) min_window: Word,
+    pub(crate) max_window: Word,
     pub(crate) min_samples: u32,
     pub(crate) urgent: u32,
     pub(crate) tolerance: u16,
     /// Kept, not worked out each time: a Cortex-M0 counts leading zeros in software.
-    pub(crate) stamp_shift: u8,
-    pub(crate) rtt_shift: u8,
+    shift: u8,
+    scale: u8,
 }
 
 impl Settings {
     /// The window for laws that do not ask for their own: two usual RTTs within the bounds.
-    pub(crate) fn schedule(&self, usual: Ticks) -> Schedule {
-        let two = self.stamp_units(Ticks::new(usual.get().saturating_mul(2)));
+    pub(crate) fn schedule(&self, usual: Word) -> Schedule {
         Schedule {
             settle: 0,
             // Not `clamp`, whose panic for bounds that do not fit is code that nothing runs.
-            length: two.max(self.min_window).min(self.max_window),
+            length: usual
+                .saturating_mul(2)
+                .max(self.min_window)
+                .min(self.max_window),
             need: self.min_samples,
         }
     }
@@ -238,48 +250,63 @@ impl Settings {
         }
     }
 
+    /// How many permits one that is timed stands for next, as a shift, after a window of so many successes:
+    /// as many as leave enough to time.
+    pub(crate) fn scale(&self, successes: u32) -> u8 {
+        let spare = (successes / ENOUGH_TIMED).checked_ilog2().unwrap_or(0);
+        self.scale.min(spare as u8)
+    }
+
     /// The overloads are far beyond the tolerated share, and enough to act on at once: a share that is a
     /// little above it would, looked at after every permit, sooner or later look like more.
     pub(crate) fn urgent(&self, successes: u32, overloads: u32) -> bool {
         overloads >= self.urgent && excessive(successes, overloads, u32::from(self.tolerance) * 4)
     }
 
+    /// `now` in the units of windows; wraps.
     #[inline]
-    pub(crate) fn stamp(&self, now: Timestamp) -> Stamp {
-        let (low, high) = halves(now.ticks());
-        let shift = u32::from(self.stamp_shift) & 31;
-        // The low word of `ticks >> shift` without a shift of 64 bits, which is a call on a Cortex-M0.
-        Stamp(low >> shift | (high << 1) << (31 - shift))
-    }
-
-    /// `length` in stamp units, rounded up and cut to what may be stored.
-    pub(crate) fn stamp_units(&self, length: Ticks) -> u32 {
-        units(length, (self.stamp_shift & 31).into())
-    }
-
-    /// A time in ticks as RTT units; saturates.
-    #[inline]
-    pub(crate) fn rtt_units(&self, ticks: u64) -> Word {
-        let shift = u32::from(self.rtt_shift) & 31;
+    pub(crate) fn at(&self, now: Timestamp) -> Word {
+        let ticks = now.ticks();
         if Word::BITS == 64 {
-            return (ticks >> shift) as Word;
+            return ticks as Word;
         }
-        let (low, high) = halves(ticks);
-        if high >> shift != 0 {
-            return Word::MAX;
-        }
+        let shift = u32::from(self.shift) & 31;
+        let (low, high) = (ticks as u32, (ticks >> 32) as u32);
+        // The low word of `ticks >> shift` without a shift of 64 bits, which is a call on a Cortex-M0.
         Word::from(low >> shift | (high << 1) << (31 - shift))
     }
 
-    /// RTT units in stamp units, rounded down; saturates.
-    pub(crate) fn rtt_stamps(&self, units: Word) -> u32 {
-        let shift = u32::from(self.stamp_shift - self.rtt_shift) & 31;
-        u32::try_from(units >> shift).unwrap_or(u32::MAX)
+    /// `length` in units, rounded up and cut to what may be stored.
+    pub(crate) const fn units(&self, length: Ticks) -> Word {
+        units_of(length, self.shift)
     }
 
-    /// RTT units as a time in ticks.
+    /// Units as a time in ticks.
     #[allow(clippy::useless_conversion, reason = "a 32-bit word elsewhere")]
-    pub(crate) fn rtt_ticks(&self, units: Word) -> Ticks {
-        Ticks::new(u64::from(units) << (self.rtt_shift & 31))
+    pub(crate) fn ticks(&self, units: Word) -> Ticks {
+        let units = u64::from(units);
+        Ticks::new(if Word::BITS == 64 {
+            units
+        } else {
+            units << (self.shift & 31)
+        })
+    }
+}
+
+/// So many timed successes tell a mean to a sixteenth of one request's deviation, and a throughput, whose
+/// permits are counted in turns, to less than a hundredth.
+const ENOUGH_TIMED: u32 = 256;
+
+#[allow(clippy::unnecessary_cast, reason = "a 32-bit word elsewhere")]
+const LONGEST_TICKS: u64 = LONGEST as u64;
+
+const fn units_of(length: Ticks, shift: u8) -> Word {
+    let shift = (shift & 31) as u32;
+    let ticks = length.get();
+    let units = (ticks >> shift).saturating_add((ticks & ((1 << shift) - 1) != 0) as u64);
+    if units > LONGEST_TICKS {
+        LONGEST
+    } else {
+        units as Word
     }
 }

@@ -42,20 +42,20 @@ impl LatencyHistogram {
 
     /// Adds the latency of a success.
     pub fn record(&self, took: Ticks, now: Timestamp, rate: TickRate) {
-        let value = units(took, rate.stamp_shift());
+        let value = units(took, rate.fine_shift());
         self.0.record(value, false, rate.pace().stamp(now));
     }
 
     /// Adds an attempt that was given up after `took`, and would have taken longer.
     pub fn at_least(&self, took: Ticks, now: Timestamp, rate: TickRate) {
-        let value = units(took, rate.stamp_shift());
+        let value = units(took, rate.fine_shift());
         self.0.record(value, true, rate.pace().stamp(now));
     }
 
     /// The latency that `per_mille` of the samples do not exceed; `None` with fewer than `need` samples.
     pub fn quantile(&self, per_mille: u32, need: u32, rate: TickRate) -> Option<Ticks> {
         let value = self.0.quantile(per_mille, need)?;
-        Some(Ticks::new(u64::from(value) << rate.stamp_shift()))
+        Some(Ticks::new(u64::from(value) << rate.fine_shift()))
     }
 }
 

@@ -52,6 +52,7 @@ mod record;
 mod request;
 mod settle;
 mod snapshot;
+mod tag;
 mod throttle;
 mod ticket;
 mod time;

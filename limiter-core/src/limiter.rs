@@ -2,7 +2,9 @@
 
 use crate::cell::admission::{Admission, Arrival, Occupancy};
 use crate::cell::controls::Controls;
-use crate::cell::gate::{Gate, SET};
+use crate::cell::gate::{Gate, SET, Seen};
+use crate::cell::peak::Peak;
+use crate::cell::sampling::Sampling;
 use crate::cell::shares::ClassShares;
 use crate::cell::state::{Cells, Words};
 use crate::cell::sync::const_unless_loom;
@@ -13,6 +15,7 @@ use crate::law::{Knee, Law, Reason};
 use crate::permit::{Permit, Slot};
 use crate::settle::{Change, Settled};
 use crate::snapshot::Snapshot;
+use crate::tag::Tag;
 use crate::time::{TickRate, Ticks, Timestamp};
 use core::ops::Deref;
 
@@ -36,8 +39,7 @@ use core::ops::Deref;
 /// ```
 #[derive(Debug)]
 pub struct Limiter<L: Law = Knee> {
-    pub(crate) admission: Hot<Admission>,
-    pub(crate) gate: Gate,
+    pub(crate) entry: Entry,
     pub(crate) window: OpenWindow,
     pub(crate) controls: Controls,
     pub(crate) shares: ClassShares,
@@ -46,10 +48,16 @@ pub struct Limiter<L: Law = Knee> {
     pub(crate) law: L,
 }
 
-/// The admission word alone on its cache line where there are caches, so that windows do not slow it.
+/// All that an admission looks at, on a cache line of its own where there are caches, so that windows do not
+/// slow it. The gate and the scale change with the windows only.
 #[derive(Debug)]
 #[cfg_attr(target_pointer_width = "64", repr(align(64)))]
-pub(crate) struct Hot<T>(pub(crate) T);
+pub(crate) struct Entry {
+    pub(crate) admission: Admission,
+    pub(crate) gate: Gate,
+    pub(crate) peak: Peak,
+    pub(crate) sampling: Sampling,
+}
 
 impl<L: Law> Limiter<L> {
     const_unless_loom! {
@@ -82,8 +90,12 @@ impl<L: Law> Limiter<L> {
         fn from_checked(config: Config<L>) -> Self {
             let settings = config.settings();
             Self {
-                admission: Hot(Admission::new(config.initial)),
-                gate: Gate::new(),
+                entry: Entry {
+                    admission: Admission::new(config.initial),
+                    gate: Gate::new(),
+                    peak: Peak::new(),
+                    sampling: Sampling::new(),
+                },
                 window: OpenWindow::new(settings.first()),
                 controls: Controls::new(config.min, config.max),
                 shares: ClassShares::new(config.shares),
@@ -122,9 +134,11 @@ impl<L: Law> Limiter<L> {
     where
         H: Deref<Target = Self>,
     {
-        let slot = handle.admit(now)?;
+        let (slot, seen) = handle.enter(Arrival::Newcomer, now)?;
         let permit = Permit::new(handle, slot);
-        permit.handle().tend(now);
+        if seen.pending() {
+            permit.handle().apply(0, now);
+        }
         Ok(permit)
     }
 
@@ -142,7 +156,7 @@ impl<L: Law> Limiter<L> {
     /// [`admit`](Limiter::admit). Costs one load when there is nothing to do.
     #[inline]
     pub fn tend(&self, now: Timestamp) -> Settled {
-        if self.gate.read().1 {
+        if self.entry.gate.read().pending() {
             self.apply(0, now)
         } else {
             Settled::NOTHING
@@ -156,18 +170,19 @@ impl<L: Law> Limiter<L> {
     /// As [`try_acquire`](Limiter::try_acquire).
     #[inline]
     pub fn admit(&self, now: Timestamp) -> Result<Slot, Rejected> {
-        self.enter(Arrival::Newcomer, || now)
+        Ok(self.enter(Arrival::Newcomer, now)?.0)
     }
 
-    /// Like [`admit`](Limiter::admit), but asks for the time only when there is a slot: a clock costs
-    /// many times what a refusal costs. `now` must not panic, for by then the slot is taken.
+    /// Like [`admit`](Limiter::admit), but asks for the time only when there is a slot that is timed: a clock
+    /// costs many times what a slot costs. `now` must not panic, for by then the slot is taken.
     ///
     /// # Errors
     ///
     /// As [`try_acquire`](Limiter::try_acquire).
     #[inline]
     pub fn admit_with(&self, now: impl FnOnce() -> Timestamp) -> Result<Slot, Rejected> {
-        self.enter(Arrival::Newcomer, now)
+        let (tag, _) = self.take(Arrival::Newcomer)?;
+        Ok(self.slot_with(1, tag, now))
     }
 
     /// Takes a slot for the head of the queue of waiters; for adapters, under the queue's lock and after
@@ -177,37 +192,39 @@ impl<L: Law> Limiter<L> {
     ///
     /// As [`try_acquire`](Limiter::try_acquire), but never because of waiters.
     pub fn admit_waiter(&self, now: Timestamp) -> Result<Slot, Rejected> {
-        self.enter(Arrival::Waiter, || now)
+        Ok(self.enter(Arrival::Waiter, now)?.0)
     }
 
     #[inline]
-    fn enter(&self, arrival: Arrival, now: impl FnOnce() -> Timestamp) -> Result<Slot, Rejected> {
-        match self.admission.0.acquire(arrival) {
-            Ok(after) => {
-                self.window.raise_peak(after.inflight());
-                Ok(self.slot(1, now()))
-            }
+    fn enter(&self, arrival: Arrival, now: Timestamp) -> Result<(Slot, Seen), Rejected> {
+        let (tag, seen) = self.take(arrival)?;
+        Ok((self.slot(1, tag, now), seen))
+    }
+
+    #[inline]
+    fn take(&self, arrival: Arrival) -> Result<(Tag, Seen), Rejected> {
+        match self.entry.admission.acquire(arrival) {
+            Ok(after) => Ok(self.entered(after)),
             Err(seen) => Err(refusal(seen)),
         }
     }
 
+    /// Notes what an admission makes of the gauges, and draws whether it is timed.
     #[inline]
-    pub(crate) fn slot(&self, weight: u32, started: Timestamp) -> Slot {
-        Slot {
-            started,
-            weight,
-            epoch: self.gate.read().0,
-        }
+    pub(crate) fn entered(&self, after: Occupancy) -> (Tag, Seen) {
+        self.entry.peak.raise(after.inflight());
+        let seen = self.entry.gate.read();
+        (Tag::new(seen.epoch(), self.entry.sampling.draw()), seen)
     }
 
     /// The gauges of this moment.
     pub fn snapshot(&self) -> Snapshot {
-        let seen = self.admission.0.load();
+        let seen = self.entry.admission.load();
         let (min, max) = self.controls.bounds();
         Snapshot {
             limit: seen.limit(),
             inflight: seen.inflight(),
-            inflight_peak: self.window.peak().max(seen.inflight()),
+            inflight_peak: self.entry.peak.load().max(seen.inflight()),
             waiting: seen.waiting(),
             closed: seen.closed(),
             min,
@@ -217,9 +234,9 @@ impl<L: Law> Limiter<L> {
             } else {
                 self.controls.reason()
             },
-            cuts: self.gate.read().0,
+            cuts: self.entry.gate.read().cuts(),
             usual_rtt: self.usual_rtt(),
-            window_successes: self.window.fill().successes,
+            window_successes: self.window.well(),
             window_overloads: self.window.overloads(),
         }
     }
@@ -265,7 +282,7 @@ impl<L: Law> Limiter<L> {
 
     /// Refuses everybody from now on; those in flight may finish. There is no way back.
     pub fn close(&self) -> Settled {
-        let before = self.admission.0.close();
+        let before = self.entry.admission.close();
         Settled {
             change: before.map(|before| Change {
                 from: before.limit(),
@@ -279,37 +296,31 @@ impl<L: Law> Limiter<L> {
     /// Announces that someone waits, so that newcomers are refused and releases say so; for adapters,
     /// under the queue's lock, before the waiter's last try.
     pub fn set_waiting(&self) {
-        self.admission.0.set_waiting();
+        self.entry.admission.set_waiting();
     }
 
     /// Lets newcomers in again; for adapters, under the queue's lock, when the queue is empty.
     pub fn clear_waiting(&self) {
-        self.admission.0.clear_waiting();
+        self.entry.admission.clear_waiting();
     }
 
     /// Whether less is in flight than the limit allows; for adapters, that know by it whether the next
     /// waiter can be served too. Costs one load.
     #[inline]
     pub fn has_room(&self) -> bool {
-        let seen = self.admission.0.load();
+        let seen = self.entry.admission.load();
         seen.inflight() < seen.limit()
     }
 
     /// Whether the limit is reached, or was since the open window began.
     pub(crate) fn saturated(&self) -> bool {
-        let seen = self.admission.0.load();
-        seen.waiting() || seen.inflight().max(self.window.peak()) >= seen.limit()
-    }
-
-    /// The same slot for work that starts now.
-    pub(crate) fn renew(&self, slot: Slot, now: Timestamp) -> Slot {
-        let Slot { weight, .. } = slot;
-        self.slot(weight, now)
+        let seen = self.entry.admission.load();
+        seen.waiting() || seen.inflight().max(self.entry.peak.load()) >= seen.limit()
     }
 
     /// Sets the limit to a quarter of what it is, within the bounds, if the law can let it grow again.
     pub(crate) fn restart_from_quarter(&self, now: Timestamp) -> Option<Settled> {
-        let limit = self.admission.0.load().limit();
+        let limit = self.entry.admission.load().limit();
         let (min, _) = self.controls.bounds();
         if !self.law.adapts() {
             return None;
@@ -322,18 +333,18 @@ impl<L: Law> Limiter<L> {
     }
 
     pub(crate) fn occupancy(&self) -> Occupancy {
-        self.admission.0.load()
+        self.entry.admission.load()
     }
 
     pub(crate) fn publish_limit(&self, limit: u32) -> Option<Occupancy> {
-        self.admission.0.set_limit(limit)
+        self.entry.admission.set_limit(limit)
     }
 
     pub(crate) fn usual_rtt(&self) -> Ticks {
-        self.settings.rtt_ticks(self.window.usual())
+        self.settings.ticks(self.window.usual())
     }
 
-    fn apply(&self, bits: u32, now: Timestamp) -> Settled {
+    pub(crate) fn apply(&self, bits: u32, now: Timestamp) -> Settled {
         let change = self.close_window(bits, now);
         Settled {
             change,

@@ -1,10 +1,12 @@
 //! A taken slot: as a guard that frees it, and as the plain data inside.
 
+use crate::cell::sync::Word;
 use crate::law::Law;
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
 use crate::settle::Settled;
-use crate::time::{Ticks, Timestamp};
+use crate::tag::Tag;
+use crate::time::{Ticks, Timestamp, elapsed};
 use core::fmt;
 use core::ops::Deref;
 
@@ -16,28 +18,72 @@ use core::ops::Deref;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[must_use = "a dropped slot stays taken for ever"]
 pub struct Slot {
-    pub(crate) started: Timestamp,
+    pub(crate) started: Word,
     pub(crate) weight: u32,
-    pub(crate) epoch: u16,
+    pub(crate) tag: Tag,
 }
 
 impl Slot {
-    /// When it was taken.
-    pub const fn started(&self) -> Timestamp {
-        self.started
-    }
-
-    /// How long it has been taken, 0 when the clock stepped back.
-    pub fn age(&self, now: Timestamp) -> Ticks {
-        now.since(self.started).unwrap_or_default()
+    /// Whether the time of the end of this slot matters, if it ends with `outcome`: for adapters, that read a
+    /// clock only then.
+    #[inline]
+    pub const fn asks_time(&self, outcome: Outcome) -> bool {
+        self.sample().teaches(outcome)
+            && !matches!((self.tag.timed(), outcome), (None, Outcome::Ignored))
     }
 
     /// What an outcome is recorded by, for work whose outcome is known only after its slot is free.
+    #[inline]
     pub const fn sample(&self) -> Sample {
         Sample {
             started: self.started,
             weight: self.weight,
-            epoch: self.epoch,
+            tag: self.tag,
+        }
+    }
+}
+
+impl<L: Law> Limiter<L> {
+    #[inline]
+    pub(crate) fn slot(&self, weight: u32, tag: Tag, now: Timestamp) -> Slot {
+        Slot {
+            started: self.settings.at(now),
+            weight,
+            tag,
+        }
+    }
+
+    /// A slot whose start is asked for only if it is timed.
+    #[inline]
+    pub(crate) fn slot_with(&self, weight: u32, tag: Tag, now: impl FnOnce() -> Timestamp) -> Slot {
+        let started = match tag.timed() {
+            Some(_) => self.settings.at(now()),
+            None => 0,
+        };
+        Slot {
+            started,
+            weight,
+            tag,
+        }
+    }
+
+    /// How long a slot has been taken, 0 when the clock stepped back; `None` when it is not timed.
+    pub fn age(&self, slot: &Slot, now: Timestamp) -> Option<Ticks> {
+        slot.tag.timed().map(|_| self.since_admission(slot, now))
+    }
+
+    /// How long a slot has been taken that was admitted with a time, timed or not.
+    pub(crate) fn since_admission(&self, slot: &Slot, now: Timestamp) -> Ticks {
+        let units = elapsed(slot.started, self.settings.at(now));
+        self.settings.ticks(units.unwrap_or(0))
+    }
+
+    /// The same slot for work that starts now.
+    pub(crate) fn renew(&self, slot: Slot, now: Timestamp) -> Slot {
+        Slot {
+            started: self.settings.at(now),
+            tag: slot.tag.renewed(self.entry.gate.read().epoch()),
+            ..slot
         }
     }
 }
@@ -48,10 +94,19 @@ impl Slot {
 /// [`Limiter::observe_sample`], before or after the slot is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
 pub struct Sample {
-    pub(crate) started: Timestamp,
+    pub(crate) started: Word,
     pub(crate) weight: u32,
-    pub(crate) epoch: u16,
+    pub(crate) tag: Tag,
+}
+
+impl Sample {
+    /// Whether `outcome` adds to the window. Of work that is not timed, success and failure do not.
+    #[inline]
+    pub(crate) const fn teaches(self, outcome: Outcome) -> bool {
+        self.tag.timed().is_some() || matches!(outcome, Outcome::Overload | Outcome::Ignored)
+    }
 }
 
 /// A slot of a limiter, freed when it is dropped.
@@ -96,11 +151,6 @@ impl<H: Handle> Permit<H> {
 
     /// Frees the slot and teaches nothing.
     pub fn forget(self) {}
-
-    /// When the slot was taken.
-    pub fn started(&self) -> Timestamp {
-        self.slot.as_ref().map(Slot::started).unwrap_or_default()
-    }
 }
 
 impl<H: Handle> Drop for Permit<H> {

@@ -7,7 +7,7 @@ use crate::law::{Law, Reason, excessive};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
 use crate::permit::{Sample, Slot};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, elapsed};
 
 /// What [`Permit::finish`](crate::Permit::finish) changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,9 @@ impl<L: Law> Limiter<L> {
     /// [`observe`](Limiter::observe) and then [`release`](Limiter::release).
     #[inline]
     pub fn settle(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
+        if !slot.sample().teaches(outcome) {
+            return self.release(slot);
+        }
         // Frees the slot also when a law of the user's panics.
         let mut guard = ReleaseOnDrop {
             limiter: self,
@@ -73,6 +76,7 @@ impl<L: Law> Limiter<L> {
     ///
     /// Call it once for a slot: a second call would count the work twice. The returned change may have
     /// made room for waiters: serve the queue when it raised the limit.
+    #[inline]
     pub fn observe(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> Option<Change> {
         self.observe_sample(slot.sample(), outcome, now, now)
     }
@@ -82,7 +86,23 @@ impl<L: Law> Limiter<L> {
     /// closed. Whether its slot is free by now does not matter; for adapters.
     ///
     /// Call it once for a slot, and serve the queue when the returned change raised the limit.
+    #[inline]
     pub fn observe_sample(
+        &self,
+        sample: Sample,
+        outcome: Outcome,
+        ended: Timestamp,
+        now: Timestamp,
+    ) -> Option<Change> {
+        if !sample.teaches(outcome) {
+            return None;
+        }
+        self.learn(sample, outcome, ended, now)
+    }
+
+    /// Adds to the window, and closes it when it is due. Not inlined where most permits skip it.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    fn learn(
         &self,
         sample: Sample,
         outcome: Outcome,
@@ -100,7 +120,7 @@ impl<L: Law> Limiter<L> {
         let Slot { weight, .. } = slot;
         Settled {
             change: None,
-            wake: self.admission.0.release(weight).waiting(),
+            wake: self.entry.admission.release(weight).waiting(),
         }
     }
 
@@ -108,7 +128,7 @@ impl<L: Law> Limiter<L> {
     /// closed by the next permit that finishes outside.
     pub fn settle_from_isr(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
         if self.record(slot.sample(), outcome, now, now) {
-            self.gate.mark(DUE);
+            self.entry.gate.mark(DUE);
         }
         self.release(slot)
     }
@@ -116,28 +136,33 @@ impl<L: Law> Limiter<L> {
     /// Adds the sample to the open window; returns whether the window should be looked at.
     #[inline]
     fn record(&self, sample: Sample, outcome: Outcome, ended: Timestamp, now: Timestamp) -> bool {
-        let (epoch, pending) = self.gate.read();
-        let age = ended.since(sample.started);
-        let units = self.settings.rtt_units(age.unwrap_or_default().get());
-        let counts = sample.epoch == epoch;
+        let Some(shift) = sample.tag.timed() else {
+            return self.record_untimed(sample, outcome, now);
+        };
+        let seen = self.entry.gate.read();
+        let (pending, counts) = (seen.pending(), sample.tag.is_of(seen.epoch()));
+        let age = elapsed(sample.started, self.settings.at(ended));
+        let units = age.unwrap_or(0);
+        let now = self.settings.at(now);
         let position = self.position(now);
         let settling = position == Position::Settling;
         if sample.weight > 1 && !settling {
-            self.add_weight(sample.weight, units);
+            self.add_weight(sample.weight, units, shift);
         }
         let overload = match outcome {
             // A clock that stepped back since the start has no RTT to tell.
             Outcome::Success if age.is_none() => return pending,
             Outcome::Success if settling => {
-                self.window.add_early();
+                self.window.add_early(shift);
                 return pending;
             }
             Outcome::Success => {
-                let fill = self.window.add_success(units);
+                let fill = self.window.add_success(units, shift);
                 return pending || self.due(position, fill);
             }
             Outcome::Overload => counts,
             Outcome::Ignored => {
+                self.give_up();
                 // Given up when it was older than usual: evidence of slowness. With callers that give up
                 // after a deadline, a server of 64 slots that fell to 4 had no goodput left under every law
                 // that ignored it.
@@ -149,35 +174,63 @@ impl<L: Law> Limiter<L> {
         let fill = if settling {
             self.window.fill()
         } else {
-            self.window.add_other(units)
+            self.window.add_other(units, shift)
         };
-        let urgent = overload && {
-            let overloads = self.window.add_overload();
-            self.urgent(now, fill, overloads)
-        };
-        urgent || pending || self.due(position, fill)
+        overload && self.overloaded(now) || pending || self.due(position, fill)
+    }
+
+    /// Of a permit that is not timed only an overload counts, and that it was given up.
+    #[inline]
+    fn record_untimed(&self, sample: Sample, outcome: Outcome, now: Timestamp) -> bool {
+        match outcome {
+            Outcome::Success | Outcome::Failure => false,
+            Outcome::Overload => {
+                let epoch = self.entry.gate.read().epoch();
+                sample.tag.is_of(epoch) && self.overloaded(self.settings.at(now))
+            }
+            Outcome::Ignored => {
+                self.give_up();
+                false
+            }
+        }
+    }
+
+    /// Counts a permit that was given up. When so many are that they may hide overloads, all are timed.
+    fn give_up(&self) {
+        if self.are_many(self.window.well(), self.window.give_up()) {
+            self.entry.sampling.set(0);
+        }
+    }
+
+    /// So many given up may hide overloads.
+    pub(crate) fn are_many(&self, successes: u32, given_up: u32) -> bool {
+        given_up >= self.settings.urgent
+            && excessive(successes, given_up, u32::from(self.settings.tolerance))
+    }
+
+    /// Counts an overload, and returns whether it calls for a cut.
+    fn overloaded(&self, now: Word) -> bool {
+        let overloads = self.window.add_overload();
+        self.urgent(now, overloads)
     }
 
     /// Adds the age once more for each further slot, so that the mean in flight counts slots; never to the RTT.
     #[cold]
-    fn add_weight(&self, weight: u32, units: Word) {
+    fn add_weight(&self, weight: u32, units: Word, shift: u32) {
         self.window
-            .add_other(units.saturating_mul(Word::from(weight - 1)));
+            .add_other(units.saturating_mul(Word::from(weight - 1)), shift);
     }
 
     /// The overloads call for a cut before the window is due. Not before a round trip has passed: a refusal
     /// ends before the successes that were admitted with it, so the first to end would all be refusals.
-    pub(crate) fn urgent(&self, now: Timestamp, fill: Fill, overloads: u32) -> bool {
-        let well = fill.successes.saturating_add(self.window.early());
-        self.settings.urgent(well, overloads)
-            && self.window.open_for(self.settings.stamp(now))
-                >= self.settings.stamp_units(self.usual_rtt())
+    pub(crate) fn urgent(&self, now: Word, overloads: u32) -> bool {
+        self.settings.urgent(self.window.well(), overloads)
+            && self.window.open_for(now) >= self.window.usual()
     }
 
     #[inline]
-    pub(crate) fn position(&self, now: Timestamp) -> Position {
-        self.window
-            .position(self.settings.stamp(now), self.settings.max_window)
+    pub(crate) fn position(&self, now: Word) -> Position {
+        self.window.position(now, self.settings.max_window)
     }
 
     /// A window this full, at this point of its time, should be closed.
@@ -203,18 +256,16 @@ impl<L: Law> Limiter<L> {
     /// the limit, always in use, would have ended enough of them (Little's law). What is asked for less than
     /// that, or overloaded, waits for nothing.
     #[cold]
-    fn is_long_enough(&self, past: u32, fill: Fill) -> bool {
+    fn is_long_enough(&self, past: Word, fill: Fill) -> bool {
         let need = self.settings.min_samples;
-        let limit = self.admission.0.load().limit();
-        if fill.successes >= need || self.window.peak() < limit || limit == 0 {
+        let limit = self.entry.admission.load().limit();
+        if fill.successes >= need || self.entry.peak.load() < limit || limit == 0 {
             return true;
         }
-        let well = fill.successes.saturating_add(self.window.early());
         let tolerance = u32::from(self.settings.tolerance);
-        let round_trips = (2 * need).div_ceil(limit);
-        let rtt = self.settings.rtt_stamps(self.window.mean());
-        past >= rtt.saturating_mul(round_trips)
-            || excessive(well, self.window.overloads(), tolerance)
+        let round_trips = Word::from((2 * need).div_ceil(limit));
+        past >= self.window.mean().saturating_mul(round_trips)
+            || excessive(self.window.well(), self.window.overloads(), tolerance)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::{RejectReason, Rejected};
 use crate::law::{Knee, Law};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
-use crate::permit::Slot;
+use crate::permit::{Sample, Slot};
 use crate::settle::Settled;
 use crate::time::Timestamp;
 use core::fmt;
@@ -17,10 +17,9 @@ use core::fmt;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
 pub struct Ticket {
-    started: Timestamp,
+    sample: Sample,
     generation: u32,
     index: u16,
-    epoch: u16,
 }
 
 /// A table that hands out at most `N` tickets of a limiter.
@@ -74,10 +73,9 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
         for (index, entry) in (0..u16::MAX).zip(&self.entries) {
             if let Some(generation) = entry.take() {
                 return Ok(Ticket {
-                    started: slot.started,
+                    sample: slot.sample(),
                     generation,
                     index,
-                    epoch: slot.epoch,
                 });
             }
         }
@@ -124,9 +122,9 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
         let entry = self.entries.get(usize::from(ticket.index));
         match entry {
             Some(entry) if entry.give_back(ticket.generation) => Ok(Slot {
-                started: ticket.started,
+                started: ticket.sample.started,
                 weight: 1,
-                epoch: ticket.epoch,
+                tag: ticket.sample.tag,
             }),
             _ => Err(NotOut { ticket }),
         }

@@ -119,11 +119,8 @@ impl TickRate {
         Duration::new(secs, nanos)
     }
 
-    /// `ticks >> shift` is one unit of a [`Stamp`]: at most 61 µs, or one tick where that is longer.
-    ///
-    /// Finer than the breaker's and the budget's stamps, because a window over a service of 1 ms lasts
-    /// a few milliseconds and its length divides the throughput. 2³² units are 36 hours or more.
-    pub(crate) const fn stamp_shift(self) -> u32 {
+    /// `ticks >> shift` is what latencies are counted in: at most 61 µs, or one tick where that is longer.
+    pub(crate) const fn fine_shift(self) -> u32 {
         log2_at_least_0(self.0 / 16_384)
     }
 
@@ -132,9 +129,9 @@ impl TickRate {
         Pace(log2_at_least_0(self.0 / 1_000) as u8)
     }
 
-    /// RTTs are summed in units of `ticks >> shift`: full ticks, except on 32-bit words with ticks
-    /// shorter than half a microsecond, where a sum would overflow within seconds.
-    pub(crate) const fn rtt_shift(self) -> u32 {
+    /// Windows measure time in units of `ticks >> shift` in one word: full ticks, except on 32-bit words with
+    /// ticks shorter than half a microsecond, where a sum of RTTs would overflow within seconds.
+    pub(crate) const fn unit_shift(self) -> u32 {
         if Word::BITS == 64 {
             0
         } else {
@@ -201,6 +198,22 @@ impl Stamp {
         } else {
             Some(units)
         }
+    }
+}
+
+/// The longest time in units that may be compared with an elapsed one: a quarter of the range.
+pub(crate) const LONGEST: Word = Word::MAX / 4;
+
+/// Units from `earlier` to `now`, or `None` when the clock stepped back: the top sixteenth of the range.
+///
+/// A narrow word turns in 36 minutes or more, after which a permit looks as young again as it was then.
+#[inline]
+pub(crate) const fn elapsed(earlier: Word, now: Word) -> Option<Word> {
+    let units = now.wrapping_sub(earlier);
+    if units >= Word::MAX - Word::MAX / 16 {
+        None
+    } else {
+        Some(units)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::wait::Lane;
 use core::fmt;
 use embassy_sync::blocking_mutex::raw::RawMutex;
 use limiter_core::law::{Aimd, Law};
-use limiter_core::{Outcome, Slot, Timestamp};
+use limiter_core::{Outcome, Slot};
 
 /// A slot of a limiter, freed when it is dropped. From a `static` limiter it is `'static` and may move into
 /// a spawned task or another context, so that work that outlives its caller keeps its slot.
@@ -45,11 +45,6 @@ impl<'a, M: RawMutex, L: Law, const WAITERS: usize> Permit<'a, M, L, WAITERS> {
             self.lane.release(slot);
         }
     }
-
-    /// When the slot was taken. Time spent waiting for it is not included.
-    pub fn started(&self) -> Timestamp {
-        self.slot.as_ref().map(Slot::started).unwrap_or_default()
-    }
 }
 
 impl<M: RawMutex, L: Law, const WAITERS: usize> Drop for Permit<'_, M, L, WAITERS> {
@@ -63,7 +58,7 @@ impl<M: RawMutex, L: Law, const WAITERS: usize> Drop for Permit<'_, M, L, WAITER
 impl<M: RawMutex, L: Law, const WAITERS: usize> fmt::Debug for Permit<'_, M, L, WAITERS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Permit")
-            .field("started", &self.started())
+            .field("slot", &self.slot)
             .finish_non_exhaustive()
     }
 }

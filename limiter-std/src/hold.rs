@@ -67,7 +67,7 @@ impl<L: Law, C: Clock> Hold<L, C> {
     /// Counts once for all shares: returns `false`, and changes nothing, when an outcome was recorded
     /// before.
     pub fn record(&self, outcome: Outcome, at: Timestamp) -> bool {
-        self.common.record(outcome, at)
+        self.common.record(outcome, Some(at))
     }
 
     /// Takes the right to record the outcome, which is not known before the slot may be free; `None` when
@@ -84,13 +84,10 @@ impl<L: Law, C: Clock> Hold<L, C> {
         })
     }
 
-    /// When the slot was taken, on the limiter's clock.
-    pub fn started(&self) -> Timestamp {
-        self.common
-            .taken
-            .as_ref()
-            .map(Taken::started)
-            .unwrap_or_default()
+    /// Lets nothing be recorded from now on.
+    #[cfg(feature = "http")]
+    pub(crate) fn forget(&self) {
+        self.common.recorded.store(true, Ordering::Relaxed);
     }
 
     /// The present on the limiter's clock.
@@ -100,13 +97,13 @@ impl<L: Law, C: Clock> Hold<L, C> {
 }
 
 impl<L: Law, C: Clock> Common<L, C> {
-    fn record(&self, outcome: Outcome, at: Timestamp) -> bool {
+    fn record(&self, outcome: Outcome, at: Option<Timestamp>) -> bool {
         // Relaxed: only the exchange decides who records; the slot's words have orderings of their own.
         if self.recorded.swap(true, Ordering::Relaxed) {
             return false;
         }
         if let Some(taken) = &self.taken {
-            taken.observe(outcome, at, self.now());
+            taken.observe(outcome, at);
         }
         true
     }
@@ -123,7 +120,7 @@ impl<L: Law, C: Clock> Drop for Common<L, C> {
     fn drop(&mut self) {
         // Relaxed: the last drop of an `Arc` comes after everything that was done with the others.
         if !self.recorded.load(Ordering::Relaxed) {
-            self.record(Outcome::Ignored, self.now());
+            self.record(Outcome::Ignored, None);
         }
     }
 }
@@ -139,7 +136,6 @@ impl<L: Law, C: Clock> Clone for Hold<L, C> {
 impl<L: Law, C: Clock> fmt::Debug for Hold<L, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hold")
-            .field("started", &self.started())
             .field("shares", &Arc::strong_count(&self.common))
             .finish_non_exhaustive()
     }

@@ -74,23 +74,31 @@ impl<D: Depends> Call<D> {
                 continue;
             };
             let (number, timeout) = (running.number, running.timeout);
-            if left.get() == 0 || running.admitted.slot.age(now) >= timeout {
+            let age = self.age(&running.admitted.slot, now);
+            if left.get() == 0 || age >= timeout {
                 self.end(index, Ending::timeout(), left, now, random);
                 return Step::Cancel(number);
             }
-            wake = wake.min(due(&running.admitted.slot, timeout, now));
+            wake = wake.min(due(timeout, age, now));
         }
         if let (Some(after), Some(Some(first))) = (self.hedge_after, self.running.first()) {
-            if first.admitted.slot.age(now) >= after {
+            let age = self.age(&first.admitted.slot, now);
+            if age >= after {
                 self.hedge_after = None;
                 if let Some(hedge) = self.hedge(left, now, random) {
                     return hedge;
                 }
             } else {
-                wake = wake.min(due(&first.admitted.slot, after, now));
+                wake = wake.min(due(after, age, now));
             }
         }
         Step::Running(wake)
+    }
+
+    /// How long an attempt has run, 0 when the clock was set back.
+    fn age(&self, slot: &Slot, now: Timestamp) -> Ticks {
+        let limiter = self.depends.dependency().limiter();
+        limiter.since_admission(slot, now)
     }
 
     fn hedge(&mut self, left: Ticks, now: Timestamp, random: u32) -> Option<Step> {
@@ -229,7 +237,7 @@ impl<D: Depends> Call<D> {
     }
 }
 
-/// When an attempt is `age` old; from now on, when the clock was set back.
-fn due(slot: &Slot, age: Ticks, now: Timestamp) -> Timestamp {
-    slot.started().min(now).after(age)
+/// When an attempt that is `age` old now is `after` old.
+fn due(after: Ticks, age: Ticks, now: Timestamp) -> Timestamp {
+    now.after(Ticks::new(after.get().saturating_sub(age.get())))
 }

@@ -40,6 +40,29 @@ const EPOCH_SHIFT: u32 = 16;
 #[derive(Debug)]
 pub(crate) struct Gate(AtomicU32);
 
+/// A picture of the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen(u32);
+
+impl Seen {
+    /// The epoch of the last cut, in the high half.
+    #[inline]
+    pub(crate) const fn epoch(self) -> u32 {
+        self.0 & !(u32::MAX >> EPOCH_SHIFT)
+    }
+
+    /// How many cuts there were, modulo 2¹⁶.
+    pub(crate) const fn cuts(self) -> u16 {
+        (self.0 >> EPOCH_SHIFT) as u16
+    }
+
+    /// Someone left work.
+    #[inline]
+    pub(crate) const fn pending(self) -> bool {
+        self.0 & PENDING != 0
+    }
+}
+
 impl Gate {
     const_unless_loom! {
         pub(crate) fn new() -> Self {
@@ -47,11 +70,10 @@ impl Gate {
         }
     }
 
-    /// The epoch of the last cut and whether someone left work.
+    /// The word of this moment: the epoch of the last cut, and whether someone left work.
     #[inline]
-    pub(crate) fn read(&self) -> (u16, bool) {
-        let word = self.0.load(Ordering::Relaxed);
-        ((word >> EPOCH_SHIFT) as u16, word & PENDING != 0)
+    pub(crate) fn read(&self) -> Seen {
+        Seen(self.0.load(Ordering::Relaxed))
     }
 
     /// Leaves `bits` and becomes the holder, unless someone is.

@@ -1,13 +1,12 @@
 //! The open window: sums that finishing permits add to and the gate's holder takes, and when it closes.
 //!
 //! ```text
-//! successes, overloads    counts, saturating
+//! successes, overloads    counts, saturating; successes are those that were timed
 //! early                   successes in the part that is skipped: they count for the share of overloads only
-//! rtt_sum, other_sum      ages in RTT units: of successes; of everything else. Saturating
+//! rtt_sum, other_sum      ages in time units, times what each stands for: of successes; of everything else
 //! rtt_min                 smallest RTT of a success, MAX when there is none
-//! peak                    largest inflight seen by an acquire
 //! usual                   mean RTT of the last window that had enough successes, 0 before
-//! opened                  stamp at which the window opened
+//! opened                  when the window opened
 //! settle, length, need    units after `opened` that are skipped; then units and samples it must have
 //! ```
 //!
@@ -18,25 +17,26 @@
 //!
 //! ```text
 //! op              | success | failure | pairs with | why
-//! add, raise_peak | Relaxed | Relaxed | -          | sums and gauges: atomicity is all that conservation needs
+//! add             | Relaxed | Relaxed | -          | sums: atomicity is all that conservation needs
 //! take            | Relaxed | -       | -          | likewise, each word by one swap
 //! open, reopen    | Relaxed | -       | Gate       | written by the gate's holder only; a finishing permit that
 //!                 |         |         |            | reads a mix of old and new sees the window due too early
 //!                 |         |         |            | or too late: the holder looks again
 //! ```
 
+use super::sampling::Unseen;
 use super::sync::{AtomicU32, AtomicWord, Ordering, Word, const_unless_loom};
-use crate::time::Stamp;
+use crate::time::{LONGEST, elapsed};
 
-/// When the open window collects and closes, in stamp units from its opening.
+/// When the open window collects and closes, in time units from its opening.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
-    pub(crate) settle: u32,
-    pub(crate) length: u32,
+    pub(crate) settle: Word,
+    pub(crate) length: Word,
     pub(crate) need: u32,
 }
 
-/// Where a stamp lies in the open window.
+/// Where a time lies in the open window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
     /// The clock stepped back behind the opening, by more than threads differ.
@@ -44,7 +44,7 @@ pub(crate) enum Position {
     /// In the part that is skipped.
     Settling,
     /// Collecting, `past` units after the earliest close when that is reached.
-    Collecting { past: Option<u32> },
+    Collecting { past: Option<Word> },
 }
 
 /// How full the open window is.
@@ -58,13 +58,16 @@ pub(crate) struct Fill {
 /// The sums of a window that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sums {
+    /// Those that were timed.
     pub(crate) successes: u32,
+    /// Successes that those stand for beside themselves.
+    pub(crate) stood_for: u32,
+    pub(crate) given_up: u32,
     pub(crate) overloads: u32,
     pub(crate) early: u32,
     pub(crate) rtt_sum: Word,
     pub(crate) other_sum: Word,
     pub(crate) rtt_min: Word,
-    pub(crate) peak: u32,
 }
 
 /// Sums and schedule of the open window.
@@ -77,11 +80,11 @@ pub(crate) struct OpenWindow {
     other_sum: AtomicWord,
     rtt_min: AtomicWord,
     usual: AtomicWord,
-    peak: AtomicU32,
-    opened: AtomicU32,
-    settle: AtomicU32,
-    length: AtomicU32,
+    opened: AtomicWord,
+    settle: AtomicWord,
+    length: AtomicWord,
     need: AtomicU32,
+    unseen: Unseen,
 }
 
 impl OpenWindow {
@@ -95,36 +98,47 @@ impl OpenWindow {
                 other_sum: AtomicWord::new(0),
                 rtt_min: AtomicWord::new(Word::MAX),
                 usual: AtomicWord::new(0),
-                peak: AtomicU32::new(0),
-                opened: AtomicU32::new(0),
-                settle: AtomicU32::new(first.settle),
-                length: AtomicU32::new(first.length),
+                opened: AtomicWord::new(0),
+                settle: AtomicWord::new(first.settle),
+                length: AtomicWord::new(first.length),
                 need: AtomicU32::new(first.need),
+                unseen: Unseen::new(),
             }
         }
     }
 
-    /// Adds a success and returns how full the window is now.
+    /// Adds a success that stands for `1 << shift`, and returns how full the window is now.
     #[inline]
-    pub(crate) fn add_success(&self, rtt: Word) -> Fill {
+    pub(crate) fn add_success(&self, rtt: Word, shift: u32) -> Fill {
         if rtt < self.rtt_min.load(Ordering::Relaxed) {
             self.rtt_min.fetch_min(rtt, Ordering::Relaxed);
         }
-        let brimming = add(&self.rtt_sum, rtt) > BRIM;
+        let brimming = add(&self.rtt_sum, times(rtt, shift)) > BRIM;
+        self.unseen.add(shift);
         Fill {
             successes: count(&self.successes),
             brimming,
         }
     }
 
-    /// Adds a success in the part that is skipped.
+    /// Adds a success in the part that is skipped, which stands for `1 << shift`.
     #[inline]
-    pub(crate) fn add_early(&self) {
-        count(&self.early);
+    pub(crate) fn add_early(&self, shift: u32) {
+        count_by(&self.early, 1 << (shift & 31));
     }
 
-    pub(crate) fn early(&self) -> u32 {
-        self.early.load(Ordering::Relaxed)
+    /// Successes since the opening, with those that timed ones stand for.
+    pub(crate) fn well(&self) -> u32 {
+        let timed = self.successes.load(Ordering::Relaxed);
+        let early = self.early.load(Ordering::Relaxed);
+        timed
+            .saturating_add(self.unseen.stood_for())
+            .saturating_add(early)
+    }
+
+    /// Adds a permit that was given up, and returns how many there are now.
+    pub(crate) fn give_up(&self) -> u32 {
+        self.unseen.give_up()
     }
 
     /// Adds an overload that counts for a cut, and returns how many there are now.
@@ -132,31 +146,21 @@ impl OpenWindow {
         count(&self.overloads)
     }
 
-    /// Adds the age of a permit that ended otherwise than by a success, and returns how full the window is.
-    pub(crate) fn add_other(&self, age: Word) -> Fill {
-        let brimming = add(&self.other_sum, age) > BRIM;
+    /// Adds the age of a permit that ended otherwise than by a success and stands for `1 << shift`, and
+    /// returns how full the window is.
+    pub(crate) fn add_other(&self, age: Word, shift: u32) -> Fill {
+        let brimming = add(&self.other_sum, times(age, shift)) > BRIM;
         Fill {
             successes: self.successes.load(Ordering::Relaxed),
             brimming,
         }
     }
 
-    #[inline]
-    pub(crate) fn raise_peak(&self, inflight: u32) {
-        if inflight > self.peak.load(Ordering::Relaxed) {
-            self.peak.fetch_max(inflight, Ordering::Relaxed);
-        }
-    }
-
-    pub(crate) fn peak(&self) -> u32 {
-        self.peak.load(Ordering::Relaxed)
-    }
-
     pub(crate) fn overloads(&self) -> u32 {
         self.overloads.load(Ordering::Relaxed)
     }
 
-    /// The usual RTT in RTT units, 0 while none is known.
+    /// The usual RTT in time units, 0 while none is known.
     pub(crate) fn usual(&self) -> Word {
         self.usual.load(Ordering::Relaxed)
     }
@@ -179,9 +183,10 @@ impl OpenWindow {
         }
     }
 
-    /// Mean RTT of the successes so far in RTT units, 0 without any.
+    /// Mean RTT of the successes so far in time units, 0 without any.
     pub(crate) fn mean(&self) -> Word {
-        let successes = Word::from(self.successes.load(Ordering::Relaxed));
+        let timed = self.successes.load(Ordering::Relaxed);
+        let successes = Word::from(timed.saturating_add(self.unseen.stood_for()));
         let sum = self.rtt_sum.load(Ordering::Relaxed);
         sum.checked_div(successes).unwrap_or(0)
     }
@@ -189,47 +194,47 @@ impl OpenWindow {
     /// Where `now` lies. Up to `slack` units before the opening count as the opening itself: a thread may
     /// have read its clock, and been stopped, before another opened the window.
     #[inline]
-    pub(crate) fn position(&self, now: Stamp, slack: u32) -> Position {
-        let opened = Stamp(self.opened.load(Ordering::Relaxed));
-        let elapsed = match now.since(opened) {
-            Some(elapsed) => elapsed,
-            None if opened.0.wrapping_sub(now.0) <= slack => 0,
+    pub(crate) fn position(&self, now: Word, slack: Word) -> Position {
+        let opened = self.opened.load(Ordering::Relaxed);
+        let open_for = match elapsed(opened, now) {
+            Some(open_for) => open_for,
+            None if opened.wrapping_sub(now) <= slack => 0,
             None => return Position::Before,
         };
         let settle = self.settle.load(Ordering::Relaxed);
-        if elapsed < settle {
+        // What ends in the last moment of it may have started before the opening.
+        if open_for <= settle && settle != 0 {
             return Position::Settling;
         }
         let length = self.length.load(Ordering::Relaxed);
         Position::Collecting {
-            past: (elapsed - settle).checked_sub(length),
+            past: (open_for - settle).checked_sub(length),
         }
     }
 
     /// Units since the opening, 0 when the clock stepped back.
-    pub(crate) fn open_for(&self, now: Stamp) -> u32 {
-        let opened = Stamp(self.opened.load(Ordering::Relaxed));
-        now.since(opened).unwrap_or(0)
+    pub(crate) fn open_for(&self, now: Word) -> Word {
+        elapsed(self.opened.load(Ordering::Relaxed), now).unwrap_or(0)
     }
 
-    /// Units the open window has collected for, at most a quarter of the range.
-    pub(crate) fn collected(&self, now: Stamp) -> u32 {
+    /// Units the open window has collected for, at most [`LONGEST`].
+    pub(crate) fn collected(&self, now: Word) -> Word {
         let settle = self.settle.load(Ordering::Relaxed);
-        self.open_for(now)
-            .saturating_sub(settle)
-            .min(Stamp::MAX_UNITS)
+        self.open_for(now).saturating_sub(settle).min(LONGEST)
     }
 
     /// Takes the sums and starts new ones. For the gate's holder only.
-    pub(crate) fn take(&self, inflight: u32) -> Sums {
+    pub(crate) fn take(&self) -> Sums {
+        let (stood_for, given_up) = self.unseen.take();
         Sums {
+            stood_for,
+            given_up,
             successes: self.successes.swap(0, Ordering::Relaxed),
             overloads: self.overloads.swap(0, Ordering::Relaxed),
             early: self.early.swap(0, Ordering::Relaxed),
             rtt_sum: self.rtt_sum.swap(0, Ordering::Relaxed),
             other_sum: self.other_sum.swap(0, Ordering::Relaxed),
             rtt_min: self.rtt_min.swap(Word::MAX, Ordering::Relaxed),
-            peak: self.peak.swap(inflight, Ordering::Relaxed),
         }
     }
 
@@ -240,7 +245,7 @@ impl OpenWindow {
     }
 
     /// Opens the next window. For the gate's holder only.
-    pub(crate) fn open(&self, now: Stamp, next: Schedule) {
+    pub(crate) fn open(&self, now: Word, next: Schedule) {
         self.settle.store(next.settle, Ordering::Relaxed);
         self.length.store(next.length, Ordering::Relaxed);
         self.need.store(next.need, Ordering::Relaxed);
@@ -248,8 +253,8 @@ impl OpenWindow {
     }
 
     /// Moves the opening to `now`, after the clock stepped back. For the gate's holder only.
-    pub(crate) fn reopen(&self, now: Stamp) {
-        self.opened.store(now.0, Ordering::Relaxed);
+    pub(crate) fn reopen(&self, now: Word) {
+        self.opened.store(now, Ordering::Relaxed);
     }
 }
 
@@ -258,12 +263,24 @@ const BRIM: Word = Word::MAX / 2;
 
 /// Adds one, saturating, and returns the count after.
 #[inline]
-fn count(counter: &AtomicU32) -> u32 {
-    let before = counter.fetch_add(1, Ordering::Relaxed);
-    if before == u32::MAX {
+pub(super) fn count(counter: &AtomicU32) -> u32 {
+    count_by(counter, 1)
+}
+
+/// Adds `by`, saturating, and returns the count after.
+#[inline]
+pub(super) fn count_by(counter: &AtomicU32, by: u32) -> u32 {
+    let before = counter.fetch_add(by, Ordering::Relaxed);
+    before.checked_add(by).unwrap_or_else(|| {
         counter.store(u32::MAX, Ordering::Relaxed);
-    }
-    before.saturating_add(1)
+        u32::MAX
+    })
+}
+
+/// What a time stands for, saturating.
+#[inline]
+fn times(units: Word, shift: u32) -> Word {
+    units.saturating_mul(1 << (shift & 31))
 }
 
 /// Adds, saturating, and returns the sum before: one that overflowed would look like a small one.

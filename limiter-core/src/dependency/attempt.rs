@@ -162,10 +162,9 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             events,
         };
         let (age, outcome) = (
-            guard
-                .slot
-                .as_ref()
-                .map_or(Ticks::new(0), |slot| slot.age(now)),
+            guard.slot.as_ref().map_or(Ticks::new(0), |slot| {
+                self.limiter.since_admission(slot, now)
+            }),
             ending.outcome(),
         );
         let slow = policy.breaker.slow(age, policy.pace);

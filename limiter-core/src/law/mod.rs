@@ -110,6 +110,8 @@ pub struct Window {
     pub max: u32,
     /// Permits that ended with success.
     pub successes: u32,
+    /// Of these, so many were not timed: others stand for them.
+    pub untimed: u32,
     /// Permits that ended with success in the part that was skipped: they count for the share of overloads
     /// only, for overloads are counted from the opening on.
     pub early: u32,
@@ -150,6 +152,7 @@ impl Window {
             min: 1,
             max: crate::MAX_LIMIT,
             successes: 0,
+            untimed: 0,
             overloads: 0,
             early: 0,
             rtt_mean: Ticks::new(0),
@@ -201,9 +204,9 @@ impl Window {
         }
     }
 
-    /// Fewer successes than it takes to judge.
+    /// Fewer timed successes than it takes to judge.
     pub const fn few(&self) -> bool {
-        self.successes < self.min_samples
+        self.successes.saturating_sub(self.untimed) < self.min_samples
     }
 }
 

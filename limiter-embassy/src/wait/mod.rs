@@ -83,9 +83,13 @@ impl<M: RawMutex, const N: usize> Line<M, N> {
 impl<M: RawMutex, L: Law, const N: usize> Lane<'_, M, L, N> {
     /// Takes a slot and closes a window that an interrupt handler or a dropped permit left due.
     pub(crate) fn admit(self) -> Result<Slot, Rejected> {
-        let slot = self.core.admit_with(now)?;
-        self.settled(self.core.tend(slot.started()));
-        self.line.reporter.admitted(slot.started());
+        let mut read = None;
+        let slot = self.core.admit_with(|| *read.insert(now()))?;
+        // Where not all are timed, one that is comes soon.
+        if let Some(now) = read {
+            self.settled(self.core.tend(now));
+            self.line.reporter.admitted(now);
+        }
         Ok(slot)
     }
 

@@ -74,9 +74,9 @@ where
         self.hold.record(self.classify.error(error), at);
     }
 
-    /// The service panicked: an outcome of no age teaches nothing.
+    /// The service panicked, which teaches nothing.
     pub(super) fn abandon(self) {
-        self.hold.record(Outcome::Ignored, self.hold.started());
+        self.hold.forget();
     }
 }
 

@@ -16,6 +16,10 @@ const SHORTEST_ALONE: u32 = 6;
 /// that vary by their mean, the difference of two throughputs is then known to a fifth.
 const STEP_SAMPLES: u32 = 48;
 
+/// A ramp that demand does not push has this part of a second for a step: a service of microseconds would
+/// have its law run every few dozen requests.
+const UNHURRIED: u32 = 128;
+
 impl State {
     /// A period of 3 to 10 round trips, by powers of two.
     pub(super) fn choose_period(&mut self, window: &Window) {
@@ -39,9 +43,14 @@ impl State {
             // Alone, at the service's own pace.
             let limit = self.middle >> 8;
             let rtt = window.rtt_mean.get();
+            let least = if window.limited() {
+                0
+            } else {
+                window.rate.get() / UNHURRIED
+            };
             let next = Next {
                 settle: Ticks::new(rtt),
-                length: Ticks::new(rtt.saturating_mul(2)),
+                length: Ticks::new(rtt.saturating_mul(2).max(least.into())),
                 samples: limit.max(STEP_SAMPLES),
             };
             return (limit, next);

@@ -1,0 +1,57 @@
+//! What a slot carries from its admission to its end, in one word that is never 0.
+//!
+//! ```text
+//! 31..16 epoch of the last cut before it | 10..8 what it stands for, as a shift | 1 not timed | 0 set
+//! ```
+//!
+//! Never 0, so that an `Option` of a slot needs no word more.
+
+use crate::cell::sampling::WIDE;
+use core::num::NonZeroU32;
+
+const EPOCH: u32 = 0xffff_0000;
+const UNTIMED: u32 = 1 << 1;
+const SHIFT_AT: u32 = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(transparent)]
+pub(crate) struct Tag(NonZeroU32);
+
+impl Tag {
+    /// `epoch` is in the high half of its word; `drawn` is what [`Sampling::draw`](crate::cell::sampling::Sampling::draw)
+    /// said.
+    #[inline]
+    pub(crate) fn new(epoch: u32, drawn: Option<u32>) -> Self {
+        let sampled = match drawn {
+            Some(shift) if WIDE => shift << SHIFT_AT,
+            None if WIDE => UNTIMED,
+            _ => 0,
+        };
+        Self(NonZeroU32::MIN | (epoch & EPOCH | sampled))
+    }
+
+    /// The same in another epoch.
+    pub(crate) fn renewed(self, epoch: u32) -> Self {
+        Self(NonZeroU32::MIN | (epoch & EPOCH | self.0.get() & !EPOCH))
+    }
+
+    /// How many the slot stands for, as a shift; `None` when it is not timed.
+    #[inline]
+    pub(crate) const fn timed(self) -> Option<u32> {
+        if !WIDE {
+            return Some(0);
+        }
+        let word = self.0.get();
+        if word & UNTIMED != 0 {
+            return None;
+        }
+        Some(word >> SHIFT_AT & 7)
+    }
+
+    /// Whether no cut was made since it was admitted, by the gate's word.
+    #[inline]
+    pub(crate) const fn is_of(self, epoch: u32) -> bool {
+        (self.0.get() ^ epoch) & EPOCH == 0
+    }
+}
