@@ -3,9 +3,10 @@
 use super::{NOW, fixed};
 use limiter_core::{Priority, RejectReason, Request, Shares, Slot};
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
 
 #[derive(Clone, Debug)]
-enum Op {
+pub(crate) enum Op {
     Acquire {
         class: u8,
         weight: u32,
@@ -76,7 +77,8 @@ impl Reference {
     }
 }
 
-fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
+/// The limiter against the plain rules.
+pub(crate) fn follows_the_rules(ops: Vec<Op>) -> TestCaseResult {
     let limiter = fixed(8, 12);
     let mut reference = Reference {
         limit: 8,
@@ -162,6 +164,6 @@ proptest! {
 
     #[test]
     fn priorities_and_weights_agree_with_the_plain_rules(ops in prop::collection::vec(op(), 1..80)) {
-        check(ops)?;
+        follows_the_rules(ops)?;
     }
 }

@@ -1,0 +1,55 @@
+//! Breakers against the plain one, and under any clock.
+
+use crate::input::{Input, expect};
+use limiter_core::{Breaker, BreakerChange, BreakerConfig, Outcome, Pass, TickRate, Timestamp};
+
+#[allow(
+    dead_code,
+    reason = "what makes operations for proptest is not for the fuzzer"
+)]
+#[path = "../../../limiter-core/tests/breaker/model.rs"]
+mod model;
+
+use model::Op;
+
+fn at(millis: u64) -> Timestamp {
+    Timestamp::from_ticks(millis)
+}
+
+fn breaker(config: BreakerConfig) -> Breaker {
+    Breaker::new(config, TickRate::MILLIS)
+}
+
+/// With a random word for which the open time is as long as it may be.
+fn end(pass: Pass<&Breaker>, outcome: Outcome, now: u64) -> Option<BreakerChange> {
+    pass.finish(outcome, at(now), u32::MAX)
+}
+
+pub(crate) fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    if input.any() {
+        let start = 1 + input.upto(10_000_000_000);
+        let work = input.all(|input| {
+            let most = input.one(&[200, 200, 200, 5_000]);
+            (op(input), input.upto(most))
+        });
+        expect(model::is_the_plain_breaker(start, work));
+    } else {
+        let work = input.all(|input| (op(input), input.odd(), input.any()));
+        expect(model::closes_in_the_end(work));
+    }
+}
+
+fn op(input: &mut Input<'_>) -> Op {
+    const OUTCOMES: [Outcome; 4] = [
+        Outcome::Success,
+        Outcome::Failure,
+        Outcome::Overload,
+        Outcome::Ignored,
+    ];
+    match input.upto(7) {
+        0..=2 => Op::Enter,
+        3..=6 => Op::Settle(input.upto(15) as usize, input.one(&OUTCOMES)),
+        _ => Op::Drop(input.upto(15) as usize),
+    }
+}

@@ -1,0 +1,73 @@
+//! Logical calls against the plain loop, and six at once under any clock.
+
+use crate::input::{Input, expect};
+use core::time::Duration;
+use limiter_core::law::Fixed;
+use limiter_core::{
+    BudgetConfig, Config, Dependency, DependencyConfig, Ending, TickRate, Ticks, Timestamp,
+};
+
+#[allow(
+    dead_code,
+    reason = "what makes operations for proptest is not for the fuzzer"
+)]
+#[path = "../../../limiter-core/tests/call/model.rs"]
+mod model;
+
+use model::Move;
+
+const RATE: TickRate = TickRate::MILLIS;
+
+fn at(millis: u64) -> Timestamp {
+    Timestamp::from_ticks(millis)
+}
+
+fn fixed(limit: u32, config: DependencyConfig) -> Dependency<Fixed> {
+    let windows = (Duration::from_millis(10), Duration::from_secs(60));
+    let limiter = Config::new(Fixed, RATE).initial(limit);
+    Dependency::new(limiter.windows(windows.0, windows.1), config)
+}
+
+fn milli(dependency: &Dependency<Fixed>, now: u64) -> u32 {
+    dependency.budget().balance(at(now)).get()
+}
+
+fn plain_budget(config: DependencyConfig) -> DependencyConfig {
+    config.budget(BudgetConfig::new().without_floor())
+}
+
+pub(crate) fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    if input.any() {
+        let (tokens, most) = (input.between(0, 4_999), input.between(1, 5));
+        let total = 1 + input.upto(29_998);
+        let work = (0..6)
+            .map(|_| (ending(&mut input), input.upto(1_499), input.any()))
+            .collect();
+        expect(model::is_the_plain_loop(tokens, most, total, work));
+    } else {
+        let start = input.odd();
+        let work = input.all(|input| Move {
+            call: input.upto(5) as usize,
+            what: input.upto(7) as u8,
+            ending: ending(input),
+            passed: input.step(),
+            random: input.any(),
+        });
+        expect(model::keep_their_bounds(start, work));
+    }
+}
+
+fn ending(input: &mut Input<'_>) -> Ending {
+    match input.upto(8) {
+        0 => Ending::success(),
+        1 => Ending::failure(),
+        2 => Ending::permanent(),
+        3 => Ending::overload(),
+        4 => Ending::timeout(),
+        5 => Ending::ignored(),
+        6 => Ending::overload().do_not_retry(),
+        7 => Ending::overload().retry_after(Ticks::new(input.odd())),
+        _ => Ending::failure().retry_after(Ticks::new(input.upto(10_000))),
+    }
+}
