@@ -34,6 +34,9 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request>
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Request::Show(help())),
             Arg::Long("list") if testing => return Ok(Request::Show(list())),
+            Arg::Value(word) if testing && word == "full" => {
+                chosen.extend(PARTS.iter().filter(|part| part.long));
+            }
             Arg::Value(word) if testing => chosen.push(part(&word.to_string_lossy())?),
             Arg::Long("json") if sizing => json = Some(PathBuf::from(parser.value()?)),
             Arg::Value(word) if word == "test" && !sizing => testing = true,
@@ -55,7 +58,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request>
         bail!("say what to do: `cargo xtask test`, or `cargo xtask --help`");
     }
     if chosen.is_empty() {
-        chosen.extend(PARTS);
+        chosen.extend(PARTS.iter().filter(|part| !part.long));
     }
     Ok(Request::Test(chosen))
 }
@@ -66,20 +69,25 @@ fn part(name: &str) -> Result<&'static Part> {
         .find(|part| part.name == name)
         .with_context(|| {
             let names: Vec<_> = PARTS.iter().map(|part| part.name).collect();
-            format!("no part `{name}`; the parts are: {}", names.join(", "))
+            format!(
+                "no part `{name}`; the parts are: {}, and `full` for those that take long",
+                names.join(", ")
+            )
         })
 }
 
 fn list() -> String {
-    PARTS
-        .iter()
-        .map(|part| format!("{:<12} {}\n", part.name, part.what))
-        .collect()
+    let line = |part: &Part| {
+        let full = if part.long { "full: " } else { "" };
+        format!("{:<12} {full}{}\n", part.name, part.what)
+    };
+    PARTS.iter().map(line).collect()
 }
 
 fn help() -> String {
     format!(
-        "cargo xtask test [PART]...   run these parts, or all of them in this order
+        "cargo xtask test [PART]...   run these parts, or in this order all that CI runs
+cargo xtask test full        run those that take long
 cargo xtask test --list      only say what the parts are
 cargo xtask size             flash and RAM of the library on microcontrollers
 cargo xtask size --json PATH the same, also into a file
@@ -108,9 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_name_every_part_runs() {
-        let all: Vec<_> = PARTS.iter().map(|part| part.name).collect();
-        assert_eq!(names("xtask test"), all);
+    fn without_a_name_every_part_runs_that_does_not_take_long_and_full_runs_the_others() {
+        let of = |long| {
+            let parts = PARTS.iter().filter(|part| part.long == long);
+            parts.map(|part| part.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("xtask test"), of(false));
+        assert_eq!(names("xtask test full"), of(true));
+        assert!(names("xtask test").len() > names("xtask test full").len());
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod cli;
 mod command;
 mod embassy;
 mod firmware;
+mod fuzz;
 mod host;
 mod loom;
 mod models;

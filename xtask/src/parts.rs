@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::project::Project;
-use crate::{bites, embassy, firmware, host, loom, no_std, size};
+use crate::{bites, embassy, firmware, fuzz, host, loom, no_std, size};
 
 /// Something that `cargo xtask test` can run by name.
 #[derive(Debug)]
@@ -14,45 +14,66 @@ pub(crate) struct Part {
     pub(crate) name: &'static str,
     /// What it proves, in one line.
     pub(crate) what: &'static str,
+    /// Takes longer than a change can wait for: runs when it is named, and by `cargo xtask test full`.
+    pub(crate) long: bool,
     run: fn(&Project) -> Result<()>,
 }
 
-/// Every part, in the order in which they run: the quickest to fail first.
+/// Every part, in the order in which they run: the quickest to fail first, and those that take long at the end.
 pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "host",
         what: "format, lints, tests, doctests, examples and documentation; the core also with a 32-bit admission word",
+        long: false,
         run: host::run,
     },
     Part {
         name: "no-std",
         what: "the core on bare-metal targets, with each back end for cores without compare-and-swap, and without any",
+        long: false,
         run: no_std::run,
     },
     Part {
         name: "embassy",
         what: "the adapter for firmware at three tick rates, without features, and on bare-metal targets with defmt",
+        long: false,
         run: embassy::run,
     },
     Part {
         name: "size",
         what: "flash and RAM on a Cortex-M0 and M3; no float, no division of 64 bits, no formatting, no panic in them",
+        long: false,
         run: size::run,
     },
     Part {
         name: "firmware",
         what: "binaries on emulated Cortex-M0, M3 and M4 boards: nested interrupts at any instruction, clocks that wrap, instruction counts",
+        long: false,
         run: firmware::run,
     },
     Part {
         name: "loom",
         what: "the models of tests/loom, every interleaving, with both widths of the admission word",
+        long: false,
         run: loom::run,
     },
     Part {
         name: "loom-bites",
         what: "each fault in xtask/mutations.toml, put into a copy of the tree, is reported by its loom model",
+        long: false,
         run: bites::run,
+    },
+    Part {
+        name: "fuzz",
+        what: "the corpora of fuzz/ replayed; where there is a nightly compiler and cargo-fuzz, 10 s for each target",
+        long: false,
+        run: fuzz::run,
+    },
+    Part {
+        name: "fuzz-long",
+        what: "three minutes for each target of fuzz/, the files of the lab too",
+        long: true,
+        run: fuzz::long,
     },
 ];
 
@@ -105,6 +126,7 @@ mod tests {
         let part = |name, run| Part {
             name,
             what: "",
+            long: false,
             run,
         };
         let good = part("good", |_| Ok(()));
