@@ -27,8 +27,8 @@ impl<L: Law> Limiter<L> {
     /// let now = Timestamp::from_ticks(0);
     ///
     /// // Batch work may use seven tenths of the limit, rounded up.
-    /// let report = Request::new().priority(Priority::Batch).weight(3);
-    /// let _held = limiter.try_acquire_for(report, now).expect("3 of 3");
+    /// let report = Request::new().priority(Priority::Batch);
+    /// let _held = limiter.try_acquire_for(report.weight(3), now).expect("3 of 3");
     /// let refused = limiter.try_acquire_for(report, now).unwrap_err();
     /// assert_eq!(refused.reason, RejectReason::ShareTaken);
     /// assert!(limiter.try_acquire_for(Request::new(), now).is_ok());
