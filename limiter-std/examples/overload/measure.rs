@@ -22,9 +22,6 @@ pub(crate) enum Ended {
 pub(crate) struct Counts {
     window: (Instant, Instant),
     measured: Measured,
-    attempts: Vec<f64>,
-    requests: Vec<f64>,
-    lags: Vec<f64>,
     slice: Slice,
     slice_began: Instant,
     slice_attempts: Vec<f64>,
@@ -41,9 +38,6 @@ impl Counts {
                 seconds: measure.as_secs_f64(),
                 ..Measured::default()
             },
-            attempts: Vec::new(),
-            requests: Vec::new(),
-            lags: Vec::new(),
             slice: Slice::default(),
             slice_began: began,
             slice_attempts: Vec::new(),
@@ -64,7 +58,9 @@ impl Counts {
     pub(crate) fn arrived(&mut self, due: Instant, now: Instant) {
         if self.in_window(due) {
             self.measured.requests += 1;
-            self.lags.push(ms(now.saturating_duration_since(due)));
+            self.measured
+                .lags_ms
+                .push(ms(now.saturating_duration_since(due)));
         }
     }
 
@@ -93,8 +89,8 @@ impl Counts {
         match ended {
             Ended::Good => {
                 self.measured.good += 1;
-                self.attempts.push(attempt);
-                self.requests.push(request);
+                self.measured.attempts_ms.push(attempt);
+                self.measured.requests_ms.push(request);
             }
             Ended::Refused => self.measured.refused += 1,
             Ended::TimedOut => self.measured.timed_out += 1,
@@ -117,17 +113,13 @@ impl Counts {
     /// Closes the measured window.
     pub(crate) fn done(&mut self) -> Measured {
         let mut done = std::mem::take(&mut self.measured);
-        (done.attempt_p50_ms, done.attempt_p99_ms) = p50_p99(&mut self.attempts);
-        (done.request_p50_ms, done.request_p99_ms) = p50_p99(&mut self.requests);
-        (_, done.lag_p99_ms) = p50_p99(&mut self.lags);
-        done.lag_max_ms = self.lags.last().copied().unwrap_or(0.0);
-        done.cpu = (cpu().saturating_sub(self.cpu_before)).as_secs_f64() / done.seconds;
+        done.cpu_seconds = (cpu().saturating_sub(self.cpu_before)).as_secs_f64();
         done
     }
 }
 
 /// Median and 99th percentile; sorts the values. Zeros when there are none.
-fn p50_p99(values: &mut [f64]) -> (f64, f64) {
+pub(crate) fn p50_p99(values: &mut [f64]) -> (f64, f64) {
     values.sort_unstable_by(f64::total_cmp);
     // Nearest rank: the smallest value that the share of all values does not exceed.
     let rank = |percent: usize| (values.len() * percent).div_ceil(100).saturating_sub(1);

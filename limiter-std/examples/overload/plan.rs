@@ -16,6 +16,10 @@ pub(crate) struct Plan {
     /// Multiples of the capacity.
     pub(crate) loads: &'static [f64],
     pub(crate) step: Times,
+    /// Where all are overloaded the protected modes take turns after it, so often and so long: they are
+    /// compared with one another, on a machine whose speed changes within seconds.
+    pub(crate) turns: u32,
+    pub(crate) turn: Times,
     /// What is done to the queries at twice the capacity, one after the other.
     pub(crate) slow_down: &'static [Phase],
 }
@@ -61,7 +65,9 @@ const FULL: Plan = Plan {
     rounds: 2,
     capacity: times(1_000, 6_000),
     loads: &[0.5, 1.0, 2.0, 4.0, 10.0],
-    step: times(3_000, 8_000),
+    step: times(3_000, 4_000),
+    turns: 4,
+    turn: times(500, 2_000),
     slow_down: &[
         phase("quick", Slowness::Quick, 6),
         phase("three times the work", Slowness::Work, 12),
@@ -77,7 +83,9 @@ const QUICK: Plan = Plan {
     rounds: 2,
     capacity: times(300, 2_000),
     loads: &[0.5, 4.0, 10.0],
-    step: times(2_400, 2_200),
+    step: times(2_000, 1_000),
+    turns: 3,
+    turn: times(300, 1_000),
     slow_down: &[],
 };
 

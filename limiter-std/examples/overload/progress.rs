@@ -1,5 +1,6 @@
 //! What the terminal shows while the run lasts.
 
+use crate::measure::p50_p99;
 use crate::wire::{Measured, Slice};
 use std::io::{IsTerminal, Write};
 
@@ -45,7 +46,7 @@ impl Tell {
             per_second(measured.good),
             per_second(measured.refused),
             per_second(measured.timed_out),
-            measured.attempt_p99_ms,
+            p50_p99(&mut measured.attempts_ms.clone()).1,
         ));
     }
 }

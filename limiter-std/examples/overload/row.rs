@@ -1,6 +1,7 @@
 //! One load in one mode.
 
 use crate::children::Server;
+use crate::measure::p50_p99;
 use crate::protect::ModeName;
 use crate::timeline::mean;
 use crate::wire::Measured;
@@ -45,38 +46,44 @@ impl Row {
         load: f64,
         offered: f64,
         capacity: f64,
-        measured: &Measured,
+        turns: Vec<Measured>,
         server: &Server,
     ) -> Row {
-        let per_second = |count: u64| count as f64 / measured.seconds;
-        let to_ms = measured.from_ms + (measured.seconds * 1e3) as u64;
-        let gauges = server.gauges(measured.from_ms, to_ms);
-        let server_cpu = match gauges[..] {
-            [first, .., last] => {
-                let time = last.at_ms.saturating_sub(first.at_ms).max(1);
-                last.cpu_ms.saturating_sub(first.cpu_ms) as f64 / time as f64
+        let mut measured = Measured::default();
+        let (mut gauges, mut busy_ms, mut time_ms) = (Vec::new(), 0, 0);
+        for turn in turns {
+            let to_ms = turn.from_ms + (turn.seconds * 1e3) as u64;
+            let within = server.gauges(turn.from_ms, to_ms);
+            if let [first, .., last] = within[..] {
+                time_ms += last.at_ms.saturating_sub(first.at_ms);
+                busy_ms += last.cpu_ms.saturating_sub(first.cpu_ms);
             }
-            _ => 0.0,
-        };
+            gauges.extend(within);
+            measured.join(turn);
+        }
+        let per_second = |count: u64| count as f64 / measured.seconds;
+        let (p50_ms, p99_ms) = p50_p99(&mut measured.attempts_ms);
+        let (request_p50_ms, request_p99_ms) = p50_p99(&mut measured.requests_ms);
+        let (_, generator_lag_p99_ms) = p50_p99(&mut measured.lags_ms);
         Row {
             mode,
             load,
             offered_per_s: offered,
             goodput_per_s: per_second(measured.good),
             goodput_share: per_second(measured.good) / capacity,
-            p50_ms: measured.attempt_p50_ms,
-            p99_ms: measured.attempt_p99_ms,
-            request_p50_ms: measured.request_p50_ms,
-            request_p99_ms: measured.request_p99_ms,
+            p50_ms,
+            p99_ms,
+            request_p50_ms,
+            request_p99_ms,
             refused_per_s: per_second(measured.refused),
             timed_out_per_s: per_second(measured.timed_out),
             failed_per_s: per_second(measured.failed),
             attempts_per_request: measured.attempts as f64 / measured.requests.max(1) as f64,
             limit: mean(gauges.iter()),
-            server_cpu,
-            generator_cpu: measured.cpu,
-            generator_lag_p99_ms: measured.lag_p99_ms,
-            generator_lag_max_ms: measured.lag_max_ms,
+            server_cpu: busy_ms as f64 / time_ms.max(1) as f64,
+            generator_cpu: measured.cpu_seconds / measured.seconds,
+            generator_lag_p99_ms,
+            generator_lag_max_ms: measured.lags_ms.last().copied().unwrap_or(0.0),
             unsent: measured.unsent,
         }
     }

@@ -171,15 +171,35 @@ impl Bench {
             running.push((server, Timeline::new(mode, false)));
         }
         for &load in self.plan.loads {
-            for (server, timeline) in &mut running {
+            let rate = load * capacity;
+            let mut turns = vec![Vec::new(); running.len()];
+            for turn in 0..=if load > 1.0 { self.plan.turns } else { 0 } {
+                let times = match turn {
+                    0 => self.plan.step,
+                    _ => self.plan.turn,
+                };
+                for ((server, timeline), turns) in running.iter_mut().zip(&mut turns) {
+                    let mode = timeline.mode;
+                    if turn > 0 && mode == ModeName::None {
+                        continue;
+                    }
+                    let step = self.step(server, rate, times);
+                    let what = format!("{:<7} {load:>4} x", mode.name());
+                    let from_ms = now_ms();
+                    let (measured, slices) = self.offer(&step, &what).await?;
+                    let time = (from_ms, now_ms());
+                    let name = if turn == 0 {
+                        format!("{load} x")
+                    } else {
+                        String::new()
+                    };
+                    timeline.add(name, time, server, &slices);
+                    turns.push(measured);
+                }
+            }
+            for ((server, timeline), turns) in running.iter_mut().zip(turns) {
                 let mode = timeline.mode;
-                let step = self.step(server, load * capacity, self.plan.step);
-                let what = format!("{:<7} {load:>4} x", mode.name());
-                let from_ms = now_ms();
-                let (measured, slices) = self.offer(&step, &what).await?;
-                let time = (from_ms, now_ms());
-                timeline.add(format!("{load} x"), time, server, &slices);
-                rows.push(Row::new(mode, load, step.rate, capacity, &measured, server));
+                rows.push(Row::new(mode, load, rate, capacity, turns, server));
                 if mode == ModeName::None {
                     // Its backlog would last for minutes. It gets the best it can have: a restart.
                     server.stop().await?;

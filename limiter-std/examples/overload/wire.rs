@@ -78,16 +78,32 @@ pub(crate) struct Measured {
     pub(crate) failed: u64,
     /// Attempts that the generator had no socket for.
     pub(crate) unsent: u64,
-    pub(crate) attempt_p50_ms: f64,
-    pub(crate) attempt_p99_ms: f64,
-    /// From the arrival of the request, over refusals, back-off and retries.
-    pub(crate) request_p50_ms: f64,
-    pub(crate) request_p99_ms: f64,
-    /// How late after its scheduled time an arrival was sent.
-    pub(crate) lag_p99_ms: f64,
-    pub(crate) lag_max_ms: f64,
-    /// Share of one processor that the generator itself used.
-    pub(crate) cpu: f64,
+    /// How long each attempt that succeeded took, in ms.
+    pub(crate) attempts_ms: Vec<f64>,
+    /// How long each request that succeeded took from its arrival, over refusals, back-off and retries.
+    pub(crate) requests_ms: Vec<f64>,
+    /// How late after its scheduled time each arrival was sent.
+    pub(crate) lags_ms: Vec<f64>,
+    /// Processor time that the generator itself used.
+    pub(crate) cpu_seconds: f64,
+}
+
+impl Measured {
+    /// Adds what happened in another window.
+    pub(crate) fn join(&mut self, other: Measured) {
+        self.seconds += other.seconds;
+        self.requests += other.requests;
+        self.attempts += other.attempts;
+        self.good += other.good;
+        self.refused += other.refused;
+        self.timed_out += other.timed_out;
+        self.failed += other.failed;
+        self.unsent += other.unsent;
+        self.attempts_ms.extend(other.attempts_ms);
+        self.requests_ms.extend(other.requests_ms);
+        self.lags_ms.extend(other.lags_ms);
+        self.cpu_seconds += other.cpu_seconds;
+    }
 }
 
 /// From the generator.
