@@ -8,6 +8,7 @@ mod command;
 mod embassy;
 mod firmware;
 mod fuzz;
+mod gates;
 mod host;
 mod loom;
 mod models;

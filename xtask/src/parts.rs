@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::project::Project;
-use crate::{bites, embassy, firmware, fuzz, host, loom, no_std, size};
+use crate::{bites, embassy, firmware, fuzz, gates, host, loom, no_std, size};
 
 /// Something that `cargo xtask test` can run by name.
 #[derive(Debug)]
@@ -50,6 +50,12 @@ pub(crate) const PARTS: &[Part] = &[
         what: "binaries on emulated Cortex-M0, M3 and M4 boards: nested interrupts at any instruction, clocks that wrap, instruction counts",
         long: false,
         run: firmware::run,
+    },
+    Part {
+        name: "gates",
+        what: "the machine code of the hot paths on x86-64, Cortex-M0 and M3: no panic, allocation, float, lock, system call or division",
+        long: false,
+        run: gates::run,
     },
     Part {
         name: "loom",
