@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::project::Project;
-use crate::{bites, embassy, firmware, fuzz, gates, host, loom, no_std, size};
+use crate::{bites, embassy, firmware, fuzz, gates, host, loom, no_std, size, supply};
 
 /// Something that `cargo xtask test` can run by name.
 #[derive(Debug)]
@@ -68,6 +68,12 @@ pub(crate) const PARTS: &[Part] = &[
         what: "each fault in xtask/mutations.toml, put into a copy of the tree, is reported by its loom model",
         long: false,
         run: bites::run,
+    },
+    Part {
+        name: "supply",
+        what: "packages that build from what is in them, every set of features, the oldest dependencies; licences by cargo-deny",
+        long: false,
+        run: supply::run,
     },
     Part {
         name: "fuzz",

@@ -4,6 +4,7 @@ mod bites;
 mod code;
 mod manifest;
 mod source;
+mod table;
 
 use std::fmt;
 use std::fs;
