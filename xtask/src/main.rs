@@ -17,6 +17,7 @@ mod no_std;
 mod parts;
 mod project;
 mod size;
+mod soak;
 mod supply;
 mod toolchain;
 

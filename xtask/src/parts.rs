@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::project::Project;
-use crate::{bites, embassy, firmware, fuzz, gates, host, loom, no_std, size, supply};
+use crate::{bites, embassy, firmware, fuzz, gates, host, loom, no_std, size, soak, supply};
 
 /// Something that `cargo xtask test` can run by name.
 #[derive(Debug)]
@@ -80,6 +80,12 @@ pub(crate) const PARTS: &[Part] = &[
         what: "the corpora of fuzz/ replayed; where there is a nightly compiler and cargo-fuzz, 10 s for each target",
         long: false,
         run: fuzz::run,
+    },
+    Part {
+        name: "soak",
+        what: "ten minutes of everything at once from ten threads: no slot and no memory is lost",
+        long: true,
+        run: soak::run,
     },
     Part {
         name: "fuzz-long",
