@@ -139,6 +139,17 @@ impl<L: Law> Limiter<L> {
 
     #[inline]
     fn enter_for(&self, arrival: Arrival, request: &Request) -> Result<(Tag, Seen), Rejected> {
+        self.enter_beside(arrival, request, 0)
+    }
+
+    /// Lets a request in beside `reserved` slots that are booked for others: the shares are of the rest.
+    #[inline]
+    pub(crate) fn enter_beside(
+        &self,
+        arrival: Arrival,
+        request: &Request,
+        reserved: u32,
+    ) -> Result<(Tag, Seen), Rejected> {
         let (class, weight) = (request.class(), request.slots());
         let (share, waits) = self.shares.read(class);
         // Before those who wait in lower classes.
@@ -148,12 +159,12 @@ impl<L: Law> Limiter<L> {
             arrival
         };
         let entered = self.entry.admission.acquire_if(arrival, weight, |seen| {
-            fits(weight, seen.inflight(), part(seen.limit(), share)) && weight != 0
-                || seen.inflight() == 0 && self.may_be_alone(weight, share, seen)
+            fits(weight, seen.inflight(), room(seen.limit(), reserved, share))
+                || seen.inflight() <= reserved && self.may_be_alone(weight, share, seen)
         });
         match entered {
             Ok(after) => Ok(self.entered(after)),
-            Err(seen) => Err(self.refusal_for(weight, share, seen)),
+            Err(seen) => Err(self.refusal_for(weight, share, reserved, seen)),
         }
     }
 
@@ -169,9 +180,9 @@ impl<L: Law> Limiter<L> {
     }
 
     #[cold]
-    fn refusal_for(&self, weight: u32, share: u32, seen: Occupancy) -> Rejected {
+    fn refusal_for(&self, weight: u32, share: u32, reserved: u32, seen: Occupancy) -> Rejected {
         let (limit, inflight) = (seen.limit(), seen.inflight());
-        let room = part(limit, share);
+        let room = room(limit, reserved, share);
         let reason = if seen.closed() {
             RejectReason::Closed
         } else if weight == 0 {
@@ -189,4 +200,11 @@ impl<L: Law> Limiter<L> {
         };
         Rejected::new(reason, limit, inflight)
     }
+}
+
+/// What may be in flight when a share of what is not reserved is used.
+#[inline]
+const fn room(limit: u32, reserved: u32, share: u32) -> u32 {
+    let free = limit.saturating_sub(reserved);
+    limit - free + part(free, share)
 }

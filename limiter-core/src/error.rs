@@ -183,6 +183,8 @@ pub enum RejectReason {
     TooHeavy,
     /// A request of weight 0.
     ZeroWeight,
+    /// It names a partition that there is not.
+    NoSuchPartition,
     /// The limiter was closed.
     Closed,
 }
@@ -200,6 +202,7 @@ impl RejectReason {
             }
             Self::TooHeavy => "heavier than its share of the largest limit; split it, never retry",
             Self::ZeroWeight => "a weight of 0; give it at least 1",
+            Self::NoSuchPartition => "no partition of that number; correct the request",
             Self::TicketsOut => "every ticket is out; finish one or enlarge the table",
             Self::Closed => "the limiter is closed; stop sending work",
         }

@@ -20,6 +20,7 @@
 //! | --- | --- |
 //! | limit concurrency | [`Limiter`], [`Config`], [`Permit`] |
 //! | say what matters, and what costs more than one slot | [`Request`], [`Priority`], [`Shares`] |
+//! | guarantee a part of the limit to writes | [`Partitioned`], [`Guarantee`] |
 //! | choose or write a law | [`law`] |
 //! | call a dependency without making its bad day worse | [`Dependency`], [`Call`], [`DependencyConfig`] |
 //! | do that in parts | [`RetryBudget`], [`Breaker`], [`Throttle`], [`Backoff`], [`LatencyHistogram`] |
@@ -46,6 +47,7 @@ mod histogram;
 pub mod law;
 mod limiter;
 mod outcome;
+mod partition;
 mod permit;
 mod random;
 mod record;
@@ -72,9 +74,11 @@ pub use dependency::{Dependency, DependencyConfig, DependencySnapshot, Events, P
 pub use error::{ConfigError, RejectReason, Rejected};
 pub use fallback::{Climb, Ladder, NoFallback, Rung};
 pub use histogram::{Latencies, LatencyHistogram};
+pub use law::partition::{Guarantee, MOST_GUARANTEED};
 pub use law::shares::{Priority, Shares};
 pub use limiter::Limiter;
 pub use outcome::Outcome;
+pub use partition::{PartitionSnapshot, Partitioned, Seat};
 pub use permit::{Handle, Permit, Sample, Slot};
 pub use random::Random;
 pub use record::{Journal, Place, Record, RecordError};

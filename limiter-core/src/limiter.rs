@@ -213,6 +213,12 @@ impl<L: Law> Limiter<L> {
     #[inline]
     pub(crate) fn entered(&self, after: Occupancy) -> (Tag, Seen) {
         self.entry.peak.raise(after.inflight());
+        self.tag()
+    }
+
+    /// Draws whether an admission is timed, and what else its slot carries.
+    #[inline]
+    pub(crate) fn tag(&self) -> (Tag, Seen) {
         let seen = self.entry.gate.read();
         (Tag::new(seen.epoch(), self.entry.sampling.draw()), seen)
     }

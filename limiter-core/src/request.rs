@@ -20,6 +20,8 @@ pub struct Request {
     priority: Priority,
     weight: u32,
     retry: bool,
+    /// `u16::MAX` for none.
+    partition: u16,
 }
 
 impl Request {
@@ -29,6 +31,7 @@ impl Request {
             priority: Priority::Critical,
             weight: 1,
             retry: false,
+            partition: u16::MAX,
         }
     }
 
@@ -56,6 +59,25 @@ impl Request {
     pub const fn attempt(mut self, number: u32) -> Self {
         self.retry = number > 1;
         self
+    }
+
+    /// The partition it is of, by its place in a [`Partitioned`](crate::Partitioned) limiter. One without
+    /// partitions takes no notice.
+    pub const fn partition(mut self, index: usize) -> Self {
+        self.partition = if index < u16::MAX as usize {
+            index as u16
+        } else {
+            u16::MAX - 1
+        };
+        self
+    }
+
+    /// The place of its partition.
+    pub const fn place(&self) -> Option<usize> {
+        if self.partition == u16::MAX {
+            return None;
+        }
+        Some(self.partition as usize)
     }
 
     /// The class it is admitted in: its priority, one lower for a retry.

@@ -19,6 +19,8 @@ mod dependency;
 mod explore;
 #[path = "loom/gate.rs"]
 mod gate;
+#[path = "loom/partition.rs"]
+mod partition;
 #[path = "loom/shares.rs"]
 mod shares;
 #[path = "loom/tickets.rs"]

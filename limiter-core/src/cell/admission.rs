@@ -20,6 +20,7 @@
 //! release       | Release | -       | acquire                 | publishes what the holder wrote; the word it
 //!               |         |         |                         | returns tells whether someone waits
 //! set_limit     | Relaxed | Relaxed | -                       | the limit publishes nothing but itself
+//! rebook        | Acquire | Relaxed | release                 | slots that are granted to partitions
 //! close         | Relaxed | Relaxed | -                       | likewise; the word tells whether someone waits
 //! set_waiting   | Relaxed | -       | release, set_limit      | same word: in its modification order either the
 //!               |         |         |                         | release saw the bit, or the acquire that the
@@ -31,6 +32,7 @@
 //! Progress: every operation is lock-free; release is one `fetch_sub` and wait-free.
 
 use super::sync::{AtomicWord, Ordering, Word, const_unless_loom};
+use crate::law::partition::book;
 
 const INFLIGHT_BITS: u32 = Word::BITS / 2;
 const INFLIGHT_MASK: Word = (1 << INFLIGHT_BITS) - 1;
@@ -158,6 +160,28 @@ impl Admission {
             })
             .ok()
             .map(Occupancy)
+    }
+
+    /// Books `need` slots, `back` of those booked before being free for it: as many as there is room for are
+    /// granted, the others are owed and keep newcomers out. Returns both.
+    pub(crate) fn rebook(&self, back: u32, need: u32) -> (u32, u32) {
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            let seen = Occupancy(word);
+            let booked = seen.inflight() - back;
+            let (granted, owed) = book(seen.limit(), booked, need, INFLIGHT_MASK as u32);
+            let inflight = Word::from(booked + granted + owed);
+            // Acquire pairs with `release`: a slot that is granted may have been another's.
+            match self.0.compare_exchange_weak(
+                word,
+                word & !INFLIGHT_MASK | inflight,
+                Ordering::Acquire,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return (granted, owed),
+                Err(current) => word = current,
+            }
+        }
     }
 
     /// Announces that someone waits. Called under the queue's lock, before the waiter's last try.

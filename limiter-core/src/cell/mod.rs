@@ -8,6 +8,7 @@ pub(crate) mod budget;
 pub(crate) mod controls;
 pub(crate) mod gate;
 pub(crate) mod histogram;
+pub(crate) mod partition;
 pub(crate) mod peak;
 pub(crate) mod ring;
 pub(crate) mod sampling;

@@ -19,6 +19,7 @@ mod gradient;
 pub(crate) mod histogram;
 mod knee;
 pub(crate) mod math;
+pub(crate) mod partition;
 pub(crate) mod record;
 pub(crate) mod shares;
 pub(crate) mod throttle;

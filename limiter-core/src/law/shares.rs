@@ -155,8 +155,8 @@ pub(crate) const fn part(whole: u32, per_mille: u32) -> u32 {
     ((whole as usize * per_mille as usize).div_ceil(WHOLE as usize)) as u32
 }
 
-/// Whether `weight` more fit beside `inflight` into `room`.
+/// Whether `weight`, which is not 0, fits beside `inflight` into `room`.
 #[inline]
 pub(crate) const fn fits(weight: u32, inflight: u32, room: u32) -> bool {
-    inflight < room && weight <= room - inflight
+    weight != 0 && inflight < room && weight <= room - inflight
 }

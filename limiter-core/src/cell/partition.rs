@@ -1,0 +1,288 @@
+//! What a partition has of its own: a word like the admission word, its counters, and what is lent of it.
+//!
+//! ```text
+//! word     quota | 1 bit waiting | inflight, in the halves of the admission word
+//! peak     largest inflight since it was looked at for lending
+//! lent     the most it may have while the rest is lent, MAX when nothing is
+//! looked   stamp at which it was looked at, pooled: slots it has of what is for everybody
+//! ended, refused   counts that wrap
+//! ```
+//!
+//! As many slots as the larger of quota and inflight are booked in the admission word, at every instant at
+//! least: a quota grows after they were booked, and shrinks before they are given back. So what all words let
+//! in together is within the limit.
+//!
+//! Transitions: acquire adds a weight where `inflight` and it fit into the quota; release subtracts it, and
+//! tells how many were in flight beyond the quota and are not any more; shrink and grow replace the quota, by
+//! whoever holds the gate of the partitions.
+//!
+//! ```text
+//! op             | success | failure | pairs with              | why
+//! acquire        | Acquire | Relaxed | release                 | a new holder sees what the last one wrote
+//! release        | Release | -       | acquire                 | publishes that; the word it returns tells what
+//!                |         |         |                         | to give back, and whether somebody waits
+//! shrink, grow   | Relaxed | Relaxed | -                       | quota and inflight are one word: what is booked
+//!                |         |         |                         | follows from the value that was replaced
+//! set_waiting    | Relaxed | -       | release                 | as in the admission word
+//! counters, load | Relaxed | -       | -                       | pictures
+//! ```
+
+use super::sync::{AtomicU32, AtomicWord, Ordering, Word, const_unless_loom};
+use crate::law::shares::fits;
+use crate::outcome::Outcome;
+
+const HALF: u32 = Word::BITS / 2;
+const INFLIGHT: Word = (1 << HALF) - 1;
+const WAITING: Word = 1 << HALF;
+const QUOTA_SHIFT: u32 = HALF + 1;
+
+/// One value of the word, decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Places(Word);
+
+impl Places {
+    pub(crate) const fn quota(self) -> u32 {
+        (self.0 >> QUOTA_SHIFT) as u32
+    }
+
+    pub(crate) const fn inflight(self) -> u32 {
+        (self.0 & INFLIGHT) as u32
+    }
+
+    pub(crate) const fn waiting(self) -> bool {
+        self.0 & WAITING != 0
+    }
+
+    /// What is booked for it.
+    pub(crate) fn booked(self) -> u32 {
+        self.quota().max(self.inflight())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Room {
+    word: AtomicWord,
+    peak: AtomicU32,
+    lent: AtomicU32,
+    looked: AtomicU32,
+    pooled: AtomicU32,
+    refused: AtomicU32,
+    ended: [AtomicU32; 4],
+}
+
+impl Room {
+    const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self {
+                word: AtomicWord::new(0),
+                peak: AtomicU32::new(0),
+                lent: AtomicU32::new(u32::MAX),
+                looked: AtomicU32::new(0),
+                pooled: AtomicU32::new(0),
+                refused: AtomicU32::new(0),
+                ended: [
+                    AtomicU32::new(0),
+                    AtomicU32::new(0),
+                    AtomicU32::new(0),
+                    AtomicU32::new(0),
+                ],
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn load(&self) -> Places {
+        Places(self.word.load(Ordering::Relaxed))
+    }
+
+    /// Takes `weight` slots of the quota, where `most` of it may be used.
+    #[inline]
+    pub(crate) fn acquire(
+        &self,
+        newcomer: bool,
+        weight: u32,
+        most: impl Fn(u32) -> u32,
+    ) -> Result<Places, Places> {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let seen = Places(word);
+            let barred = newcomer && seen.waiting();
+            if barred || !fits(weight, seen.inflight(), most(seen.quota())) {
+                return Err(seen);
+            }
+            let after = word + Word::from(weight);
+            // Acquire pairs with `release`.
+            match self
+                .word
+                .compare_exchange_weak(word, after, Ordering::Acquire, Ordering::Relaxed)
+            {
+                Ok(_) => {
+                    let after = Places(after);
+                    if after.inflight() > self.peak.load(Ordering::Relaxed) {
+                        self.peak.fetch_max(after.inflight(), Ordering::Relaxed);
+                    }
+                    return Ok(after);
+                }
+                Err(current) => word = current,
+            }
+        }
+    }
+
+    /// Frees `weight` slots; returns the word after it, and how many bookings are over.
+    #[inline]
+    pub(crate) fn release(&self, weight: u32) -> (Places, u32) {
+        // Release pairs with `acquire`.
+        let before = self.word.fetch_sub(Word::from(weight), Ordering::Release);
+        let after = Places(before.wrapping_sub(Word::from(weight)));
+        (after, Places(before).booked() - after.booked())
+    }
+
+    /// Lowers the quota to `most`, if it is above; returns how many bookings are over.
+    pub(crate) fn shrink(&self, most: u32) -> u32 {
+        self.replace(
+            |seen| seen.quota().min(most),
+            |seen, after| seen.booked() - after.booked(),
+        )
+    }
+
+    /// How many bookings a quota of `target` needs beyond those there are.
+    pub(crate) fn need(&self, target: u32) -> u32 {
+        target.saturating_sub(self.load().booked())
+    }
+
+    /// Raises the quota towards `target` by `booked` new bookings; returns how many of them it used.
+    pub(crate) fn grow(&self, target: u32, booked: u32) -> u32 {
+        self.replace(
+            |seen| target.min(seen.booked() + booked).max(seen.quota()),
+            |seen, after| after.booked() - seen.booked(),
+        )
+    }
+
+    fn replace(
+        &self,
+        quota: impl Fn(Places) -> u32,
+        difference: impl Fn(Places, Places) -> u32,
+    ) -> u32 {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let seen = Places(word);
+            let after = word & (INFLIGHT | WAITING) | (quota(seen) as Word) << QUOTA_SHIFT;
+            match self
+                .word
+                .compare_exchange_weak(word, after, Ordering::Relaxed, Ordering::Relaxed)
+            {
+                Ok(_) => return difference(seen, Places(after)),
+                Err(current) => word = current,
+            }
+        }
+    }
+
+    pub(crate) fn set_waiting(&self) {
+        self.word.fetch_or(WAITING, Ordering::Relaxed);
+    }
+
+    pub(crate) fn clear_waiting(&self) {
+        self.word.fetch_and(!WAITING, Ordering::Relaxed);
+    }
+
+    pub(crate) fn lent(&self) -> u32 {
+        self.lent.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_lent(&self, most: u32) {
+        self.lent.store(most, Ordering::Relaxed);
+    }
+
+    pub(crate) fn looked(&self) -> u32 {
+        self.looked.load(Ordering::Relaxed)
+    }
+
+    /// Starts to look from `now`; returns the largest inflight since the last time.
+    pub(crate) fn look(&self, now: u32) -> u32 {
+        self.looked.store(now, Ordering::Relaxed);
+        self.peak.swap(self.load().inflight(), Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn add_pooled(&self, weight: u32) {
+        self.pooled.fetch_add(weight, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn take_pooled(&self, weight: u32) {
+        self.pooled.fetch_sub(weight, Ordering::Relaxed);
+    }
+
+    pub(crate) fn pooled(&self) -> u32 {
+        self.pooled.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn refused(&self) -> u32 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn count(&self, outcome: Outcome) {
+        let [success, overload, failure, ignored] = &self.ended;
+        let counter = match outcome {
+            Outcome::Success => success,
+            Outcome::Overload => overload,
+            Outcome::Failure => failure,
+            Outcome::Ignored => ignored,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn ended(&self) -> [u32; 4] {
+        let [success, overload, failure, ignored] = &self.ended;
+        [success, overload, failure, ignored].map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+/// What is booked for the partitions together, as the holder of their gate left it.
+#[derive(Debug)]
+pub(crate) struct Books {
+    /// The limit that the quotas were made for, 0 before.
+    adopted: AtomicU32,
+    /// Quotas together.
+    reserved: AtomicU32,
+    /// Booked and not granted yet.
+    owed: AtomicU32,
+}
+
+impl Books {
+    const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self {
+                adopted: AtomicU32::new(0),
+                reserved: AtomicU32::new(0),
+                owed: AtomicU32::new(0),
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn adopted(&self) -> u32 {
+        self.adopted.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn reserved(&self) -> u32 {
+        self.reserved.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn owed(&self) -> u32 {
+        self.owed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, adopted: u32, reserved: u32, owed: u32) {
+        self.reserved.store(reserved, Ordering::Relaxed);
+        self.owed.store(owed, Ordering::Relaxed);
+        self.adopted.store(adopted, Ordering::Relaxed);
+    }
+}

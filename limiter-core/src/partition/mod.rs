@@ -1,0 +1,272 @@
+//! Partitions: each with slots of its own and a part of what is for everybody.
+//!
+//! The rule by which partition, priority and weight combine: a request is let in on the slots of its partition,
+//! when what the partition has in flight there and the request's weight are within the share of its class of
+//! the quota; else on what is for everybody, by the same share of that; else it is refused. It is never split
+//! between the two. One compare-exchange lets it in, on the partition's word or on the admission word.
+//!
+//! Quotas are booked in the admission word, as if their slots were in flight: so what is for everybody is what
+//! is left, all together never pass the limit, and a guarantee that grows, or is taken back, keeps newcomers
+//! out until those who are in have left. When the limit shrinks below what is in flight, what is for everybody
+//! lets nobody in until enough have left, as without partitions; a partition may use what is still guaranteed.
+
+mod balance;
+mod enter;
+
+use crate::cell::admission::Arrival;
+use crate::cell::gate::Gate;
+use crate::cell::partition::{Books, Room};
+use crate::cell::sync::const_unless_loom;
+use crate::config::Config;
+use crate::error::{ConfigError, Rejected};
+use crate::law::partition::Guarantee;
+use crate::law::{Knee, Law};
+use crate::limiter::Limiter;
+use crate::outcome::Outcome;
+use crate::permit::Slot;
+use crate::request::Request;
+use crate::settle::Settled;
+use crate::time::Timestamp;
+
+/// A limiter with `P` partitions.
+///
+/// Every request goes through it: one that names no partition has what is for everybody.
+/// [`Snapshot::inflight`](crate::Snapshot::inflight) of the limiter inside counts guaranteed slots as taken,
+/// also while they are idle.
+///
+/// ```
+/// use limiter_core::law::Aimd;
+/// use limiter_core::{Config, Guarantee, Outcome, Partitioned, Request, TickRate, Timestamp};
+///
+/// const READS: usize = 0;
+/// const WRITES: usize = 1;
+/// static STORE: Partitioned<2, Aimd> = Partitioned::new(
+///     Config::new(Aimd::new(), TickRate::MICROS).initial(10),
+///     [Guarantee::NONE, Guarantee::of(300)],
+/// );
+///
+/// let now = Timestamp::from_ticks(0);
+/// let reads = Request::new().partition(READS);
+/// let held: Vec<_> = core::iter::from_fn(|| STORE.admit(&reads, now).ok()).collect();
+/// assert_eq!(held.len(), 7);
+/// let write = STORE.admit(&Request::new().partition(WRITES), now).expect("3 are for writes");
+/// STORE.settle(write, Outcome::Failure, now);
+/// assert_eq!(STORE.partition(WRITES).expect("there are two").failures, 1);
+/// # for seat in held { STORE.release(seat); }
+/// ```
+#[derive(Debug)]
+pub struct Partitioned<const P: usize, L: Law = Knee> {
+    limiter: Limiter<L>,
+    guarantees: [Guarantee; P],
+    rooms: [Room; P],
+    gate: Gate,
+    books: Books,
+}
+
+/// A slot, and whose it is. Give it back to where it is from by [`Partitioned::settle`] or
+/// [`Partitioned::release`]; one that is dropped stays taken for ever.
+#[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[must_use = "a dropped seat stays taken for ever"]
+pub struct Seat {
+    slot: Slot,
+    place: Place,
+}
+
+impl Seat {
+    /// The slot, to record its outcome by.
+    pub const fn slot(&self) -> &Slot {
+        &self.slot
+    }
+
+    /// The partition it is of.
+    pub const fn partition(&self) -> Option<usize> {
+        match self.place {
+            Place::Own(index) | Place::Pool(Some(index)) => Some(index as usize),
+            Place::Pool(None) => None,
+        }
+    }
+
+    /// Whether it is one of the partition's own slots.
+    pub const fn is_own(&self) -> bool {
+        matches!(self.place, Place::Own(_))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+enum Place {
+    Own(u16),
+    Pool(Option<u16>),
+}
+
+/// One partition at one moment. Counts wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub struct PartitionSnapshot {
+    /// Slots of its own.
+    pub quota: u32,
+    /// How many of them are taken; more than the quota after it shrank.
+    pub inflight: u32,
+    /// Slots it has of what is for everybody.
+    pub pooled: u32,
+    /// Whether a part of its guarantee is lent.
+    pub lent: bool,
+    /// Requests refused.
+    pub refused: u32,
+    /// Permits that ended with [`Outcome::Success`].
+    pub successes: u32,
+    /// Permits that ended with [`Outcome::Overload`].
+    pub overloads: u32,
+    /// Permits that ended with [`Outcome::Failure`].
+    pub failures: u32,
+    /// Permits that ended with [`Outcome::Ignored`].
+    pub ignored: u32,
+}
+
+impl<const P: usize, L: Law> Partitioned<P, L> {
+    const_unless_loom! {
+        /// Partitions with these guarantees; see [`Limiter::new`].
+        ///
+        /// # Panics
+        ///
+        /// If the configuration is wrong. At run time use [`try_new`](Partitioned::try_new).
+        pub fn new(config: Config<L>, guarantees: [Guarantee; P]) -> Self {
+            if let Err(error) = Guarantee::check(&guarantees) {
+                error.fail::<()>();
+            }
+            Self::around(Limiter::new(config), guarantees)
+        }
+    }
+
+    /// Partitions with these guarantees, from a configuration that may be wrong.
+    ///
+    /// # Errors
+    ///
+    /// As [`Limiter::try_new`], and guarantees that are together more than
+    /// [`MOST_GUARANTEED`](crate::MOST_GUARANTEED).
+    pub fn try_new(config: Config<L>, guarantees: [Guarantee; P]) -> Result<Self, ConfigError> {
+        Guarantee::check(&guarantees)?;
+        Ok(Self::around(Limiter::try_new(config)?, guarantees))
+    }
+
+    const_unless_loom! {
+        fn around(limiter: Limiter<L>, guarantees: [Guarantee; P]) -> Self {
+            Self {
+                limiter,
+                guarantees,
+                #[cfg(not(limiter_loom))]
+                rooms: [const { Room::new() }; P],
+                #[cfg(limiter_loom)]
+                rooms: core::array::from_fn(|_| Room::new()),
+                gate: Gate::new(),
+                books: Books::new(),
+            }
+        }
+    }
+
+    /// The limiter inside, for its settings and gauges. After a setting call [`balance`](Partitioned::balance).
+    pub const fn limiter(&self) -> &Limiter<L> {
+        &self.limiter
+    }
+
+    /// Takes the slots that a request needs, or says at once why it may not have them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Limiter::try_acquire_for`], and
+    /// [`NoSuchPartition`](crate::RejectReason::NoSuchPartition).
+    #[inline]
+    pub fn admit(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
+        self.enter(Arrival::Newcomer, request, now)
+    }
+
+    /// As [`admit`](Partitioned::admit), for one who waited: under the queue's lock, after
+    /// [`set_waiting`](Partitioned::set_waiting).
+    ///
+    /// # Errors
+    ///
+    /// As [`admit`](Partitioned::admit), but never because of waiters.
+    pub fn admit_waiter(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
+        self.enter(Arrival::Waiter, request, now)
+    }
+
+    /// Announces that such a request waits, in every word it may be let in by; for adapters, under the queue's
+    /// lock, before the waiter's last try.
+    pub fn set_waiting(&self, request: &Request) {
+        if let Some(room) = request.place().and_then(|index| self.rooms.get(index)) {
+            room.set_waiting();
+        }
+        self.limiter.set_waiting_from(request.class());
+    }
+
+    /// Lets newcomers of a partition in again on its own slots: none of its requests wait. For adapters, under
+    /// the queue's lock; [`Limiter::clear_waiting`] when nobody waits at all.
+    pub fn clear_waiting(&self, index: usize) {
+        if let Some(room) = self.rooms.get(index) {
+            room.clear_waiting();
+        }
+    }
+
+    /// Records what became of a seat and frees it; for adapters.
+    #[inline]
+    pub fn settle(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
+        if let Some(room) = seat.partition().and_then(|index| self.rooms.get(index)) {
+            room.count(outcome);
+        }
+        let change = self.limiter.observe(&seat.slot, outcome, now);
+        let released = self.release(seat);
+        if change.is_some() {
+            self.balance();
+        }
+        let wake = released.wake() || change.is_some() && self.limiter.occupancy().waiting();
+        Settled { change, wake }
+    }
+
+    /// Frees a seat and teaches nothing; for adapters.
+    #[inline]
+    pub fn release(&self, seat: Seat) -> Settled {
+        let Seat { slot, place } = seat;
+        match place {
+            Place::Own(index) => match self.rooms.get(usize::from(index)) {
+                Some(room) => self.leave(room, slot.weight),
+                None => Settled::NOTHING,
+            },
+            Place::Pool(index) => {
+                if let Some(room) = index.and_then(|index| self.rooms.get(usize::from(index))) {
+                    room.take_pooled(slot.weight);
+                }
+                self.limiter.release(slot)
+            }
+        }
+    }
+
+    #[inline]
+    fn leave(&self, room: &Room, weight: u32) -> Settled {
+        let (after, over) = room.release(weight);
+        let mut wake = after.waiting();
+        if over != 0 {
+            wake |= self.limiter.entry.admission.release(over).waiting();
+        }
+        Settled { change: None, wake }
+    }
+
+    /// One partition, `None` when there is none of that number.
+    pub fn partition(&self, index: usize) -> Option<PartitionSnapshot> {
+        let room = self.rooms.get(index)?;
+        let places = room.load();
+        let [successes, overloads, failures, ignored] = room.ended();
+        Some(PartitionSnapshot {
+            quota: places.quota(),
+            inflight: places.inflight(),
+            pooled: room.pooled(),
+            lent: room.lent() != u32::MAX,
+            refused: room.refused(),
+            successes,
+            overloads,
+            failures,
+            ignored,
+        })
+    }
+}
