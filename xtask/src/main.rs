@@ -16,6 +16,7 @@ mod mutation;
 mod no_std;
 mod parts;
 mod project;
+mod shuttle;
 mod size;
 mod soak;
 mod supply;

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::project::Project;
-use crate::{bites, embassy, firmware, fuzz, gates, host, loom, no_std, size, soak, supply};
+use crate::{
+    bites, embassy, firmware, fuzz, gates, host, loom, no_std, shuttle, size, soak, supply,
+};
 
 /// Something that `cargo xtask test` can run by name.
 #[derive(Debug)]
@@ -68,6 +70,12 @@ pub(crate) const PARTS: &[Part] = &[
         what: "each fault in xtask/mutations.toml, put into a copy of the tree, is reported by its loom model",
         long: false,
         run: bites::run,
+    },
+    Part {
+        name: "shuttle",
+        what: "whole limiters under thousands of random schedules, which are too big for loom",
+        long: false,
+        run: shuttle::run,
     },
     Part {
         name: "supply",

@@ -1,4 +1,4 @@
-//! The only file that names an atomic type: `portable_atomic`, or loom's under the model-checking cfg.
+//! The only file that names an atomic type: `portable_atomic`, or loom's or shuttle's under a model-checking cfg.
 //!
 //! `Word` is the machine word the admission word and the sums live in: 64 bits on servers, 32 bits on
 //! 32-bit targets and wherever `--cfg limiter_narrow` asks for it, so that models, properties and fuzzing
@@ -7,35 +7,25 @@
 #[cfg(all(limiter_loom, not(feature = "loom")))]
 compile_error!("`--cfg limiter_loom` also needs `--features loom`");
 
-#[cfg(not(limiter_loom))]
-pub(crate) use portable_atomic::{AtomicU32, Ordering};
+#[cfg(not(any(limiter_loom, limiter_shuttle)))]
+use portable_atomic as atomic;
+
+#[cfg(all(limiter_shuttle, not(limiter_loom)))]
+use shuttle::sync::atomic;
 
 #[cfg(limiter_loom)]
-pub(crate) use loom::sync::atomic::{AtomicU32, Ordering};
+use loom::sync::atomic;
 
-#[cfg(all(
-    not(limiter_loom),
-    any(limiter_narrow, not(target_pointer_width = "64"))
-))]
-pub(crate) use portable_atomic::AtomicU32 as AtomicWord;
+pub(crate) use atomic::{AtomicU32, Ordering};
 
-#[cfg(all(limiter_loom, any(limiter_narrow, not(target_pointer_width = "64"))))]
-pub(crate) use loom::sync::atomic::AtomicU32 as AtomicWord;
+#[cfg(any(limiter_narrow, not(target_pointer_width = "64")))]
+pub(crate) use atomic::AtomicU32 as AtomicWord;
 
 #[cfg(any(limiter_narrow, not(target_pointer_width = "64")))]
 pub(crate) type Word = u32;
 
-#[cfg(all(
-    not(limiter_loom),
-    not(any(limiter_narrow, not(target_pointer_width = "64")))
-))]
-pub(crate) use portable_atomic::AtomicU64 as AtomicWord;
-
-#[cfg(all(
-    limiter_loom,
-    not(any(limiter_narrow, not(target_pointer_width = "64")))
-))]
-pub(crate) use loom::sync::atomic::AtomicU64 as AtomicWord;
+#[cfg(not(any(limiter_narrow, not(target_pointer_width = "64"))))]
+pub(crate) use atomic::AtomicU64 as AtomicWord;
 
 #[cfg(not(any(limiter_narrow, not(target_pointer_width = "64"))))]
 pub(crate) type Word = u64;
