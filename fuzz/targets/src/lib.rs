@@ -16,6 +16,7 @@ mod lab;
 mod laws;
 mod limiter;
 mod line;
+mod partitions;
 mod priorities;
 mod record;
 
@@ -35,6 +36,7 @@ pub const ALL: &[(&str, Target)] = &[
     ("laws", laws::run),
     ("limiter", limiter::run),
     ("line", line::run),
+    ("partitions", partitions::run),
     ("priorities", priorities::run),
     ("record", record::run),
 ];
