@@ -29,6 +29,13 @@
 //! | use it from interrupts or C-style code | [`Tickets`] |
 //! | look at it | [`Snapshot`], [`law::Reason`] |
 //! | test code that uses it | [`ManualClock`] |
+//!
+//! # Model checking
+//!
+//! Code that embeds a limiter can be explored by [loom](https://docs.rs/loom), every interleaving of it: with the
+//! feature `loom` and `--cfg limiter_loom` in `RUSTFLAGS` the library's atomics are loom's, as in its own models.
+//! Constructors are not `const` then, so there are no statics. `tests/loom/users.rs` has a pool that frees its slot
+//! before it puts its connection back, and how loom finds that. The feature is for models and outside semver.
 
 #![no_std]
 

@@ -25,6 +25,8 @@ mod partition;
 mod shares;
 #[path = "loom/tickets.rs"]
 mod tickets;
+#[path = "loom/users.rs"]
+mod users;
 #[path = "loom/window.rs"]
 mod window;
 

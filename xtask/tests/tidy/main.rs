@@ -3,6 +3,7 @@
 mod bites;
 mod code;
 mod manifest;
+mod models;
 mod source;
 mod table;
 
