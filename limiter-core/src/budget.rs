@@ -262,6 +262,7 @@ impl RetryBudget {
         self.apply(Posting::WithdrawHedge(cost.0), self.stamp(now))
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn apply(&self, posting: Posting, now: Stamp) -> Result<Tokens, Exhausted> {
         match self.bucket.update(posting, now) {
             Ok(left) => Ok(Tokens(left)),

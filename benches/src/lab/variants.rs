@@ -17,7 +17,7 @@ fn windows(shortest_ms: u64, longest_ms: u64) -> Config<Knee> {
 }
 
 /// Name and change of each.
-const VARIANTS: [(&str, Change); 13] = [
+const VARIANTS: [(&str, Change); 14] = [
     ("as it is", Ok),
     ("target / 2", |_| knee(Knee::new().target(60))),
     ("target * 2", |_| knee(Knee::new().target(240))),
@@ -29,6 +29,7 @@ const VARIANTS: [(&str, Change); 13] = [
     ("samples * 2", |config| Ok(config.min_samples(20))),
     ("windows / 2", |_| Ok(windows(5, 500))),
     ("windows * 2", |_| Ok(windows(20, 2_000))),
+    ("all timed", |config| Ok(config.one_timed_of(1))),
     ("tolerance / 2", |config| Ok(config.overload_tolerance(10))),
     ("tolerance * 2", |config| Ok(config.overload_tolerance(40))),
 ];

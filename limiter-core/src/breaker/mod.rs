@@ -144,6 +144,7 @@ impl Breaker {
     /// # Cancellation
     ///
     /// Dropping the pass gives a lease back.
+    #[inline]
     pub fn try_pass(&self, now: Timestamp) -> Result<Pass<&Self>, BreakerOpen> {
         Self::try_pass_owned(self, now)
     }
@@ -154,6 +155,7 @@ impl Breaker {
     /// # Errors
     ///
     /// As [`try_pass`](Breaker::try_pass).
+    #[inline]
     pub fn try_pass_owned<B>(handle: B, now: Timestamp) -> Result<Pass<B>, BreakerOpen>
     where
         B: Deref<Target = Self>,
@@ -198,6 +200,7 @@ impl<B: Deref<Target = Breaker>> Pass<B> {
 
     /// Records how the call ended, and returns the change of state that this made. The random word spreads
     /// the open time.
+    #[inline]
     pub fn finish(
         mut self,
         outcome: Outcome,

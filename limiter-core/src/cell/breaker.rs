@@ -89,8 +89,18 @@ impl Circuit {
         }
     }
 
-    /// Lets a call through, or not: then the units until it may half-open.
+    /// Lets a call through, or not: then the units until it may half-open. While it is closed, one load.
+    #[inline]
     pub(crate) fn enter(&self, with: &Circuitry, now: Stamp) -> Result<Lease, u32> {
+        // Acquire pairs with `swap`.
+        match Phase(self.phase.load(Ordering::Acquire)).pass() {
+            Some(lease) => Ok(lease),
+            None => self.probe(with, now),
+        }
+    }
+
+    #[cold]
+    fn probe(&self, with: &Circuitry, now: Stamp) -> Result<Lease, u32> {
         loop {
             let seen = self.lease_until.load(Ordering::Relaxed);
             // Acquire pairs with `swap`.
@@ -110,7 +120,9 @@ impl Circuit {
         }
     }
 
-    /// Takes a call back, and tells what state came of it.
+    /// Takes a call back, and tells what state came of it. A success while no failures are counted stores
+    /// nothing but its count, and that only where shares are taken.
+    #[inline]
     pub(crate) fn settle(
         &self,
         with: &Circuitry,
@@ -129,10 +141,29 @@ impl Circuit {
         let bad = verdict == Verdict::Bad;
         let mut trips = false;
         if verdict != Verdict::Ignored && !lease.probe && self.is_current(lease) {
-            let counts = CALL + if bad { FAILURE } else { 0 } + if slow { SLOW } else { 0 };
-            self.ring.wheel(with.shift, TOPS).add(now, counts);
-            trips = (bad || slow) && self.trips(with, now);
+            if with.rule.judges_shares() {
+                let counts = CALL + if bad { FAILURE } else { 0 } + if slow { SLOW } else { 0 };
+                self.ring.wheel(with.shift, TOPS).add(now, counts);
+                trips = (bad || slow) && self.trips(with, now);
+            }
+            // Relaxed: as if it had come before whoever changes the word at the same time.
+            let phase = Phase(self.phase.load(Ordering::Relaxed));
+            if !bad && !trips && phase.is_unmoved_by(lease) {
+                return None;
+            }
         }
+        self.turn(with, lease, verdict, trips, now, random)
+    }
+
+    fn turn(
+        &self,
+        with: &Circuitry,
+        lease: Lease,
+        verdict: Verdict,
+        trips: bool,
+        now: Stamp,
+        random: u32,
+    ) -> Option<Flip> {
         loop {
             let seen = self.open_until.load(Ordering::Relaxed);
             let phase = Phase(self.phase.load(Ordering::Acquire));
@@ -185,6 +216,7 @@ impl Circuit {
         Phase(self.phase.load(Ordering::Relaxed)).is_current(lease)
     }
 
+    #[cold]
     fn trips(&self, with: &Circuitry, now: Stamp) -> bool {
         let (mut total, mut failed, mut slow) = (0, 0, 0);
         self.ring.wheel(with.shift, TOPS).within(now, |word| {

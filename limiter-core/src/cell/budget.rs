@@ -90,6 +90,7 @@ impl Bucket {
         }
     }
 
+    #[inline]
     pub(crate) fn terms(&self) -> Terms {
         let word = self.terms.load(Ordering::Relaxed);
         Terms {
@@ -117,6 +118,8 @@ impl Bucket {
 
     /// Changes the balance at `now`, or leaves everything as it is when the balance does not allow it.
     /// Returns the balance that is left, or the one that was too small.
+    // In each operation by itself where code is cheap: what is posted is known there.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn update(&self, posting: Posting, now: Stamp) -> Result<u32, u32> {
         loop {
             let fill = self.fill.load(Ordering::Relaxed);
@@ -126,6 +129,10 @@ impl Bucket {
                 continue;
             }
             let (terms, balance) = (self.terms(), fill >> LOW_BITS);
+            if posting == Posting::Deposit && balance == terms.capacity {
+                // Whatever time it is, there is no room.
+                return Ok(balance);
+            }
             let (left, at, again) = match refill(terms.floor, Stamp(filled), now) {
                 Refill::SetBack(at) => (balance, at, true),
                 Refill::Gain(gain, at) => {
@@ -166,6 +173,7 @@ impl Bucket {
         }
     }
 
+    #[inline]
     fn follow(&self, seen: u32, at: u32) {
         if seen != at {
             // A failure means that someone was faster, with the same low bits.
@@ -197,6 +205,7 @@ impl Bucket {
 }
 
 /// What `floor` adds from `filled` to `now`. Stamps that follow one another differ in their low bits.
+#[cfg_attr(target_pointer_width = "64", inline)]
 fn refill(floor: Floor, filled: Stamp, now: Stamp) -> Refill {
     let distinct = |units: u32| units - u32::from(units & LOW == 0 && units != 0);
     match now.since(filled) {

@@ -1,6 +1,7 @@
-//! Compare-and-exchange of one word, for cells that are not on a hot path: one code for all of them.
+//! Compare-and-exchange of one word, for the cells of the caller's side.
 //!
-//! On a core without the instruction each is a critical section of some thirty bytes.
+//! One code for all of them on small cores: without the instruction each is a critical section of some thirty
+//! bytes.
 //!
 //! ```text
 //! op       | success | failure | pairs with | why
@@ -12,14 +13,16 @@
 use super::sync::{AtomicU32, Ordering};
 
 /// From one value to another; false when the word has yet another.
-#[inline(never)]
+#[cfg_attr(target_pointer_width = "64", inline)]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) fn exchange(word: &AtomicU32, from: u32, to: u32) -> bool {
     word.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
         .is_ok()
 }
 
 /// The same, and whoever acquires the word sees what was stored before.
-#[inline(never)]
+#[cfg_attr(target_pointer_width = "64", inline)]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) fn publish(word: &AtomicU32, from: u32, to: u32) -> bool {
     word.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed)
         .is_ok()

@@ -20,6 +20,11 @@ impl Rule {
     pub(crate) const NEVER: u16 = u16::MAX;
     pub(crate) const NO_SHARE: u16 = 1_001;
 
+    /// Whether shares are taken at all.
+    pub(crate) const fn judges_shares(&self) -> bool {
+        self.failure_share != Self::NO_SHARE || self.slow_share != Self::NO_SHARE
+    }
+
     /// So many failures and slow calls among `total` open it.
     pub(crate) const fn trips(self, total: u32, failed: u32, slow: u32) -> bool {
         total >= self.volume as u32
@@ -142,6 +147,21 @@ impl Phase {
             self.reopened(),
             good << GOOD_SHIFT | out,
         )
+    }
+
+    /// What lets a call through while it is closed.
+    #[inline]
+    pub(crate) const fn pass(self) -> Option<Lease> {
+        match self.kind() {
+            Kind::Closed => Some(self.lease(false)),
+            _ => None,
+        }
+    }
+
+    /// A success under `lease`, no probe's, changes nothing: no failures are counted, or another period began.
+    #[inline]
+    pub(crate) const fn is_unmoved_by(self, lease: Lease) -> bool {
+        self.0 & FAILURES_MASK == 0 || !self.is_current(lease)
     }
 
     /// A call comes. `open_over`: the open time has passed; `lease_over`: the leases that are out are lost.

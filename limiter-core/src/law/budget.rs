@@ -28,6 +28,7 @@ pub(crate) enum Posting {
 
 impl Posting {
     /// The balance afterwards, never above the capacity; `None` when `have` does not allow it.
+    #[inline]
     pub(crate) const fn apply(self, have: u32, terms: Terms) -> Option<u32> {
         let after = match self {
             Self::Deposit => have.saturating_add(terms.ratio),
@@ -86,6 +87,7 @@ impl Floor {
     }
 
     /// Milli-tokens that come in during `elapsed` units from stamp `from`; saturates.
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) const fn gain(self, from: u32, elapsed: u32) -> u32 {
         // At most 26 bits shifted by 26: both halves below fit.
         let k = ((self.0 >> EXPONENT_BITS) as u64) << (self.0 & EXPONENT_MASK);

@@ -18,7 +18,7 @@ const STEP_SAMPLES: u32 = 48;
 
 /// A ramp that demand does not push has this part of a second for a step: a service of microseconds would
 /// have its law run every few dozen requests.
-const UNHURRIED: u32 = 128;
+const UNHURRIED: u32 = 32;
 
 impl State {
     /// A period of 3 to 10 round trips, by powers of two.
