@@ -19,7 +19,7 @@ pub(crate) struct Taken<L: Law, C: Clock> {
 
 impl<L: Law, C: Clock> Taken<L, C> {
     /// Records how the work ended, `at` this time or now. Reads the clock only if the slot is timed: two
-    /// readings cost five times what a slot costs.
+    /// readings cost ten times what a slot costs.
     #[inline]
     pub(crate) fn observe(&self, outcome: Outcome, at: Option<Timestamp>) {
         if let Some(slot) = &self.slot {
