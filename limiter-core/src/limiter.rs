@@ -201,7 +201,8 @@ impl<L: Law> Limiter<L> {
         Ok((self.slot(1, tag, now), seen))
     }
 
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn take(&self, arrival: Arrival) -> Result<(Tag, Seen), Rejected> {
         match self.entry.admission.acquire(arrival) {
             Ok(after) => Ok(self.entered(after)),
@@ -224,6 +225,7 @@ impl<L: Law> Limiter<L> {
     }
 
     /// The gauges of this moment.
+    #[inline(never)]
     pub fn snapshot(&self) -> Snapshot {
         let seen = self.entry.admission.load();
         let (min, max) = self.controls.bounds();

@@ -15,10 +15,17 @@ pub(crate) const fn div_rem(n: u64, d: u32) -> (u64, u32) {
 const fn div_rem_by_shifting(n: u64, d: u32) -> (u64, u32) {
     let d = d as u64;
     let (mut quotient, mut rest) = (0u64, 0u64);
-    let mut bit = 64 - n.leading_zeros();
-    while bit > 0 {
-        bit -= 1;
-        rest = (rest << 1) | ((n >> bit) & 1);
+    let mut n = n;
+    let mut bits = 64;
+    // Not by counting leading zeros, which is a routine of a hundred bytes there.
+    while bits > 0 && n >> 63 == 0 {
+        n <<= 1;
+        bits -= 1;
+    }
+    while bits > 0 {
+        bits -= 1;
+        rest = (rest << 1) | (n >> 63);
+        n <<= 1;
         quotient <<= 1;
         if rest >= d {
             rest -= d;
@@ -119,10 +126,12 @@ pub(crate) const fn per_mille(value: u32, share: u32) -> u32 {
 
 /// Both numbers shifted right until the larger has at most `bits` bits: for quotients in 32 bits.
 pub(crate) const fn narrow(a: u64, b: u64, bits: u32) -> (u32, u32) {
-    let largest = a | b;
-    let used = 64 - largest.leading_zeros();
-    let shift = used.saturating_sub(bits);
-    ((a >> shift) as u32, (b >> shift) as u32)
+    let (mut a, mut b) = (a, b);
+    while (a | b) >> bits != 0 {
+        a >>= 1;
+        b >>= 1;
+    }
+    (a as u32, b as u32)
 }
 
 #[cfg(test)]

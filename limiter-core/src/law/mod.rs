@@ -280,7 +280,8 @@ pub struct Next {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-#[repr(u8)]
+// A word, so that what holds one is copied by words: three bytes beside it would be copied by a routine of 600.
+#[repr(u32)]
 pub enum Reason {
     /// The configured initial limit; no window has closed yet.
     Initial = 0,
