@@ -98,7 +98,7 @@ impl State {
         (limit.saturating_add(dither) >> 8).max(u32::from(self.high) + 1)
     }
 
-    /// How far the two limits are from the middle (Q8): a quarter of it in a search; otherwise 4 √L times
+    /// How far the two limits are from the middle (Q8): a quarter or a half of it in a search; otherwise 4 √L times
     /// what it is at a limit of 16.
     ///
     /// By the root, because the throughput of a service with more slots is known better, and because of
@@ -106,6 +106,7 @@ impl State {
     /// of its own, sees more room than the other, and gains on it.
     pub(super) fn spread(&self, law: &Knee) -> u32 {
         let spread = match self.mode {
+            Mode::Search if self.bloated != 0 => self.middle / 2,
             Mode::Search => self.middle / 4,
             _ => scale_per_mille(isqrt(self.middle) * 64, law.spread_per_mille),
         };

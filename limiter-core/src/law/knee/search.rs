@@ -11,6 +11,8 @@ const DECIDED: i32 = 26_000;
 /// Elasticities (Q8) above which the knee is far above, 0.7, and below which it is below, 0.25.
 const FAR_ABOVE: i32 = 180;
 const BELOW: i32 = 64;
+/// The same of limits a half above and below, one of which is far below a knee in the middle: 0.3.
+const BELOW_WIDE: i32 = 77;
 /// An elasticity (Q8) below which the RTT tells how far below: 0.1.
 const FLAT: i32 = 26;
 /// Steps as log2 in Q16: 1.15, 1.25, 1.6 and 4.
@@ -94,10 +96,18 @@ impl State {
     /// Judges a pair of limits far apart by the elasticity (Q8) of all pairs of this search: steps towards
     /// the knee, by half of the last step when that went too far.
     pub(super) fn search(&mut self, law: &Knee, elasticity: i32, low: Phase) -> Reason {
-        // An RTT far above the knee's that does not seem to be a queue is looked at twice.
-        let odd = elasticity > BELOW && elasticity < FAR_ABOVE && self.bloat(low);
-        let decided = DECIDED << u32::from(odd);
-        if self.sxx < decided.saturating_mul(self.doubt().min(4)) {
+        if self.sxx < DECIDED.saturating_mul(self.doubt().min(4)) {
+            return Reason::Probing;
+        }
+        let wide = self.bloated != 0;
+        let below = if wide { BELOW_WIDE } else { BELOW };
+        if !wide && elasticity > below && elasticity < FAR_ABOVE && self.bloat(low) {
+            // An RTT far above the knee's that does not seem to be a queue. A pair of a few dozen successes at
+            // limits so near is off by 0.3; half of the limit tells slower work, which then suffers, from more
+            // of it, which does not.
+            let (flat, step) = (self.flat, self.step);
+            self.start(Mode::Search);
+            (self.flat, self.step, self.bloated) = (flat, step, 1);
             return Reason::Probing;
         }
         let before = self.middle;
@@ -109,7 +119,7 @@ impl State {
                 up @ 1.. => up,
                 down => down / -2,
             }
-        } else if elasticity > BELOW {
+        } else if elasticity > below {
             // Near.
             self.knee_rtt = low.rtt;
             0
