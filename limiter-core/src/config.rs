@@ -144,6 +144,16 @@ impl<L: Law> Config<L> {
         self
     }
 
+    /// The smallest and the largest limit a law may set; for adapters.
+    pub const fn bounds(&self) -> (u32, u32) {
+        (self.min, self.max)
+    }
+
+    /// What each class may use of the limit; for adapters.
+    pub const fn class_shares(&self) -> Shares {
+        self.shares
+    }
+
     /// Checks everything but the law's own parameters.
     ///
     /// # Errors

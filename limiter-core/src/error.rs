@@ -1,6 +1,7 @@
 //! What is refused, and why: a configuration that cannot work, an acquire without a free slot.
 
 use core::fmt;
+use core::time::Duration;
 
 /// A configuration value that cannot work: the field, what it got and what it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +176,8 @@ pub enum RejectReason {
     QueueFull,
     /// The time given for waiting ran out.
     TimedOut,
+    /// What waits ahead takes longer than the time that is left.
+    WouldExpire(Forecast),
     /// Every ticket of the table is out.
     TicketsOut,
     /// As many are in flight as its class may use of the limit; higher classes are still let in.
@@ -189,6 +192,43 @@ pub enum RejectReason {
     Closed,
 }
 
+/// How long a wait would have been, and how long it might be: in whole microseconds, at most 71 minutes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Forecast {
+    wait: u32,
+    left: u32,
+}
+
+impl Forecast {
+    /// A wait of `wait`, for one who has `left`; for adapters.
+    pub const fn new(wait: Duration, left: Duration) -> Self {
+        Self {
+            wait: micros(wait),
+            left: micros(left),
+        }
+    }
+
+    /// How long those ahead take, at the pace at which slots came free of late.
+    pub const fn wait(self) -> Duration {
+        Duration::from_micros(self.wait as u64)
+    }
+
+    /// The time there was.
+    pub const fn left(self) -> Duration {
+        Duration::from_micros(self.left as u64)
+    }
+}
+
+const fn micros(time: Duration) -> u32 {
+    let micros = time.as_micros();
+    if micros > u32::MAX as u128 {
+        u32::MAX
+    } else {
+        micros as u32
+    }
+}
+
 impl RejectReason {
     /// What happened and what to do, in one line.
     pub const fn describe(self) -> &'static str {
@@ -196,6 +236,9 @@ impl RejectReason {
             Self::AtLimit => "at the limit; refuse the caller, do not retry here",
             Self::WaitersAhead => "others wait already; wait in line or refuse the caller",
             Self::QueueFull => "the queue of waiters is full; refuse the caller",
+            Self::WouldExpire(_) => {
+                "the wait would be longer than the time left; refuse the caller"
+            }
             Self::TimedOut => "no slot came free in the time given; refuse the caller",
             Self::ShareTaken => {
                 "the share of its priority is taken; refuse the caller, retry later"
@@ -211,13 +254,25 @@ impl RejectReason {
 
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            reason,
+            limit,
+            inflight,
+        } = self;
         write!(
             f,
-            "{} ({} in flight, limit {})",
-            self.reason.describe(),
-            self.inflight,
-            self.limit
-        )
+            "{} ({inflight} in flight, limit {limit}",
+            reason.describe()
+        )?;
+        if let RejectReason::WouldExpire(forecast) = reason {
+            write!(
+                f,
+                ", {:?} ahead, {:?} left",
+                forecast.wait(),
+                forecast.left()
+            )?;
+        }
+        f.write_str(")")
     }
 }
 

@@ -78,7 +78,7 @@ pub use cell::admission::MAX_LIMIT;
 pub use cell::state::Words;
 pub use config::Config;
 pub use dependency::{Dependency, DependencyConfig, DependencySnapshot, Events, Policy};
-pub use error::{ConfigError, RejectReason, Rejected};
+pub use error::{ConfigError, Forecast, RejectReason, Rejected};
 pub use fallback::{Climb, Ladder, NoFallback, Rung};
 pub use histogram::{Latencies, LatencyHistogram};
 pub use law::partition::{Guarantee, MOST_GUARANTEED};

@@ -1,9 +1,10 @@
 //! The configuration, in durations instead of ticks.
 
 use crate::clock::RATE;
+use crate::wait::{Allowed, DEFAULT_INTERVAL, DEFAULT_TARGET, Settings};
 use core::time::Duration;
-use limiter_core::ConfigError;
 use limiter_core::law::{Knee, Law};
+use limiter_core::{ConfigError, Shares};
 
 /// How many may wait unless configured otherwise: the backlog of Netflix's concurrency-limits, ten round
 /// trips at the initial limit.
@@ -11,6 +12,10 @@ pub const DEFAULT_QUEUE_LENGTH: u32 = 100;
 
 /// The longest queue: a million waiters have long given up.
 pub const MAX_QUEUE_LENGTH: u32 = 1 << 20;
+
+/// How long one may wait unless configured otherwise: a minute, after which nginx's proxies give up as well
+/// (`proxy_read_timeout`). Whoever waits longer is not there any more.
+pub const DEFAULT_LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// What a limiter is built from. Every value has a default; a bad one is reported by
 /// [`Limiter::try_new`](crate::Limiter::try_new).
@@ -30,11 +35,15 @@ pub struct Config<L = Knee> {
     pub(crate) core: limiter_core::Config<L>,
     /// `None` where nobody may wait.
     queue_length: Option<u32>,
+    /// `None` where one may wait for ever.
+    longest_wait: Option<Duration>,
+    standing_delay: (Duration, Duration),
 }
 
 impl<L: Law> Config<L> {
     /// Defaults around `law`: initial limit 10, bounds 1 to 1,000, windows of 10 ms to 1 s and at least
-    /// 10 samples, 2 % of overloads tolerated, a queue of [`DEFAULT_QUEUE_LENGTH`].
+    /// 10 samples, 2 % of overloads tolerated, a queue of [`DEFAULT_QUEUE_LENGTH`] in which one waits no
+    /// longer than [`DEFAULT_LONGEST_WAIT`].
     ///
     /// ```
     /// use limiter_std::{Config, Limiter, law::Fixed};
@@ -47,6 +56,8 @@ impl<L: Law> Config<L> {
         Self {
             core: limiter_core::Config::new(law, RATE),
             queue_length: Some(DEFAULT_QUEUE_LENGTH),
+            longest_wait: Some(DEFAULT_LONGEST_WAIT),
+            standing_delay: (DEFAULT_TARGET, DEFAULT_INTERVAL),
         }
     }
 
@@ -114,20 +125,73 @@ impl<L: Law> Config<L> {
         self
     }
 
+    /// How long one may wait, at least a tick, whatever time it has of its own.
+    ///
+    /// A thread gives up then. A future without a timer is told when the queue next moves.
+    #[must_use]
+    pub const fn longest_wait(mut self, time: Duration) -> Self {
+        self.longest_wait = Some(time);
+        self
+    }
+
+    /// One may wait as long as it likes.
+    #[must_use]
+    pub const fn without_longest_wait(mut self) -> Self {
+        self.longest_wait = None;
+        self
+    }
+
+    /// Where the wait of everybody served is above `target` for `interval`, those of a class who came last
+    /// are served first, until its queue is short again: they have the most of their time left, while those
+    /// who came first are about to give up. 5 ms and 100 ms by default, at least a tick each.
+    ///
+    /// The default is CoDel's for networks (RFC 8289), which Facebook found to suit queues of requests too
+    /// ("Fail at Scale", ACM Queue 13(8), 2015). As there, the shortest of queues never stands: one waiter,
+    /// or a wait of two gaps between slots. A `target` of [`Duration::MAX`] keeps the order of arrival.
+    #[must_use]
+    pub const fn standing_delay(mut self, target: Duration, interval: Duration) -> Self {
+        self.standing_delay = (target, interval);
+        self
+    }
+
+    /// What each class of requests may use of the limit.
+    #[must_use]
+    pub const fn shares(self, shares: Shares) -> Self {
+        self.with(self.core.shares(shares))
+    }
+
     pub(crate) const fn check(&self) -> Result<(), ConfigError> {
-        match self.queue_length {
-            Some(waiters) => {
-                ConfigError::check("queue_length", waiters as u64, 1, MAX_QUEUE_LENGTH as u64)
+        if let Some(waiters) = self.queue_length {
+            let most = MAX_QUEUE_LENGTH as u64;
+            if let Err(error) = ConfigError::check("queue_length", waiters as u64, 1, most) {
+                return Err(error);
             }
-            None => Ok(()),
+        }
+        if let Some(longest) = self.longest_wait {
+            if let Err(error) = at_least_a_tick("longest_wait", longest) {
+                return Err(error);
+            }
+        }
+        let (target, interval) = self.standing_delay;
+        match at_least_a_tick("standing_delay.target", target) {
+            Ok(()) => at_least_a_tick("standing_delay.interval", interval),
+            error => error,
         }
     }
 
-    /// How many may wait, 0 where nobody may.
-    pub(crate) const fn waiters(&self) -> usize {
-        match self.queue_length {
-            Some(waiters) => waiters as usize,
-            None => 0,
+    /// What the queue goes by.
+    pub(crate) const fn waiting(&self) -> Settings {
+        let (target, interval) = self.standing_delay;
+        Settings {
+            length: match self.queue_length {
+                Some(waiters) => waiters,
+                None => 0,
+            },
+            longest: match self.longest_wait {
+                Some(longest) => Some(RATE.ticks(longest)),
+                None => None,
+            },
+            allowed: Allowed::new(target, interval),
         }
     }
 
@@ -135,6 +199,11 @@ impl<L: Law> Config<L> {
         self.core = core;
         self
     }
+}
+
+/// Zero would be read as "no limit" by some and as "never" by others.
+const fn at_least_a_tick(field: &'static str, time: Duration) -> Result<(), ConfigError> {
+    ConfigError::check(field, RATE.ticks(time).get(), 1, u64::MAX)
 }
 
 impl Default for Config<Knee> {

@@ -25,10 +25,11 @@
 //! | be refused at once when there is no slot | [`Limiter::try_acquire`] |
 //! | wait in a thread | [`Limiter::acquire`], [`Limiter::acquire_timeout`] |
 //! | wait in a future | [`Limiter::acquire_async`], [`Limiter::acquire_until`] |
+//! | say what a request is: its priority, its weight | [`Request`], [`Limiter::try_acquire_for`] |
 //! | say how the work ended | [`Permit::finish`], [`Outcome`] |
 //! | share a slot between owners | [`Permit::into_hold`], [`Hold`] |
-//! | change the limit while running, or close | [`Limiter::set_limit`], [`Limiter::set_bounds`], [`Limiter::close`] |
-//! | look at it | [`Limiter::snapshot`], [`Limiter::queued`] |
+//! | change the limit while running, or close | [`Limiter::set_limit`], [`Limiter::set_bounds`], [`Limiter::set_shares`], [`Limiter::reconfigure`], [`Limiter::close`] |
+//! | look at it | [`Limiter::snapshot`], [`Limiter::queue`] |
 //! | call something without making its bad day worse | [`Dependency`], [`DependencyConfig`], [`CallOptions`] |
 //! | do something else instead | [`Fallbacks`] |
 //! | use its parts alone | [`Budget`], [`Breaker`] |
@@ -48,9 +49,13 @@
 //!
 //! # Fairness
 //!
-//! Those who wait are served in the order in which they came, threads and futures in one line; what
-//! comes later, also without waiting, does not pass them. The line is bounded
-//! ([`Config::queue_length`]), for a long line only makes everybody late.
+//! Those who wait are served by priority, and those of one class in the order in which they came, threads
+//! and futures in one line; what comes later, also without waiting, does not pass them. While a class's
+//! delay stands ([`Config::standing_delay`]) its last are served first: who came first would be late anyway,
+//! and then everybody would. The line is bounded in length and time ([`Config::queue_length`],
+//! [`Config::longest_wait`]), for a long line only makes everybody late. Whose time is over gets no slot, and
+//! whose time would be over is refused at once ([`RejectReason::WouldExpire`]). In a full line one of a lower
+//! class, who would be served last, makes place for one of a higher class.
 //!
 //! A slot goes from the one who frees it straight to the head of the line. So a waiter that is slow to
 //! wake has its slot already, and the time it takes to wake counts as work: the RTT starts at the grant,
@@ -77,7 +82,7 @@ mod wait;
 pub use breaker::{Breaker, Pass};
 pub use budget::Budget;
 pub use clock::{Clock, ManualClock, MonotonicClock, duration, timestamp};
-pub use config::{Config, DEFAULT_QUEUE_LENGTH, MAX_QUEUE_LENGTH};
+pub use config::{Config, DEFAULT_LONGEST_WAIT, DEFAULT_QUEUE_LENGTH, MAX_QUEUE_LENGTH};
 #[cfg(feature = "tokio")]
 pub use dependency::Tokio;
 pub use dependency::{
@@ -88,11 +93,12 @@ pub use hold::Hold;
 pub use limiter::Limiter;
 pub use limiter_core::{
     BreakerConfig, BreakerOpen, BreakerState, BudgetConfig, Carried, ConfigError,
-    DependencySnapshot, Exhausted, GiveUp, Jitter, MAX_LIMIT, Outcome, RecordError, Refusal,
-    RejectReason, Rejected, RetryBudget, Snapshot, ThrottleConfig, Ticks, Timestamp, Tokens, law,
+    DependencySnapshot, Exhausted, Forecast, GiveUp, Jitter, MAX_LIMIT, Outcome, Priority,
+    RecordError, Refusal, RejectReason, Rejected, Request, RetryBudget, Shares, Snapshot,
+    ThrottleConfig, Ticks, Timestamp, Tokens, law,
 };
 pub use permit::Permit;
-pub use wait::{Acquire, AcquireUntil};
+pub use wait::{Acquire, AcquireUntil, QueueSnapshot};
 
 /// The examples of the README compile.
 #[cfg(all(doctest, feature = "http"))]

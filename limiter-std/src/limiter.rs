@@ -4,12 +4,12 @@ use crate::clock::{Clock, MonotonicClock, RATE};
 use crate::config::Config;
 use crate::permit::Permit;
 use crate::shared::{Lane, Shared};
-use crate::wait::{self, Acquire, AcquireUntil, Line};
+use crate::wait::{self, Acquire, AcquireUntil, Line, QueueSnapshot, Settings};
 use core::fmt;
 use core::future::Future;
 use core::time::Duration;
 use limiter_core::law::{Knee, Law};
-use limiter_core::{ConfigError, Rejected, Snapshot, Timestamp};
+use limiter_core::{ConfigError, Priority, Rejected, Request, Shares, Snapshot, Timestamp};
 use std::sync::Arc;
 
 /// A handle to an adaptive concurrency limit. Clones lead to the same limit.
@@ -38,7 +38,7 @@ impl<L: Law> Limiter<L> {
     pub fn new(law: L) -> Self {
         let config = Config::new(law);
         let core = limiter_core::Limiter::new(config.core);
-        Self::from_core(core, config.waiters(), MonotonicClock::new())
+        Self::from_core(core, config.waiting(), MonotonicClock::new())
     }
 
     /// A limiter from a configuration.
@@ -60,12 +60,12 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     pub fn with_clock(config: Config<L>, clock: C) -> Result<Self, ConfigError> {
         config.check()?;
         let core = limiter_core::Limiter::try_new(config.core)?;
-        Ok(Self::from_core(core, config.waiters(), clock))
+        Ok(Self::from_core(core, config.waiting(), clock))
     }
 
-    fn from_core(core: limiter_core::Limiter<L>, waiters: usize, clock: C) -> Self {
+    fn from_core(core: limiter_core::Limiter<L>, waiting: Settings, clock: C) -> Self {
         Self {
-            shared: Arc::new(Shared::new(core, waiters, clock)),
+            shared: Arc::new(Shared::new(core, waiting, clock)),
         }
     }
 
@@ -89,22 +89,24 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ///
     /// # Errors
     ///
-    /// [`Rejected`]: as many wait as the queue holds, nobody may wait, or the limiter was closed.
+    /// [`Rejected`]: as many wait as the queue holds, nobody may wait, the limiter was closed, or the
+    /// [longest wait](Config::longest_wait) is over, or would be.
     ///
     /// # Fairness
     ///
-    /// First come, first served, with all who wait, threads and futures.
+    /// First come, first served, with all who wait, threads and futures, except where the delay
+    /// [stands](Config::standing_delay); before requests of lower classes.
     pub fn acquire(&self) -> Result<Permit<L, C>, Rejected> {
-        let (shared, slot) = wait::block(Line::new(Arc::clone(&self.shared)))?;
-        Ok(Permit::new(shared, slot))
+        self.acquire_for(Request::new())
     }
 
     /// Takes a slot, blocking the thread for at most `timeout`. For futures use
     /// [`acquire_until`](Limiter::acquire_until).
     ///
     /// The timeout is measured on the limiter's clock and rounded up to a tick. One that comes together
-    /// with the slot keeps the slot. Zero waits for nothing, and a timeout too long for the clock waits for
-    /// ever.
+    /// with the slot keeps the slot. Zero waits for nothing, and a timeout longer than the
+    /// [longest wait](Config::longest_wait) is that one. Refused at once when those ahead will take longer,
+    /// as [`WouldExpire`](limiter_core::RejectReason::WouldExpire).
     ///
     /// ```
     /// use core::time::Duration;
@@ -126,10 +128,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ///
     /// As [`acquire`](Limiter::acquire).
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Permit<L, C>, Rejected> {
-        let deadline = self.now().after(RATE.ticks(timeout));
-        let line = Line::new(Arc::clone(&self.shared));
-        let (shared, slot) = wait::block_until(line, self.shared.clock(), deadline)?;
-        Ok(Permit::new(shared, slot))
+        self.acquire_timeout_for(Request::new(), timeout)
     }
 
     /// Takes a slot, as a future that waits until there is one, on any runtime.
@@ -151,7 +150,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// Drop the future at any time: it leaves the queue, and a slot that it was granted but had not taken
     /// yet goes to the next waiter.
     pub fn acquire_async(&self) -> Acquire<L, C> {
-        Acquire::new(Arc::clone(&self.shared))
+        self.acquire_async_for(Request::new())
     }
 
     /// Takes a slot, as a future that waits until there is one or `timer` is done.
@@ -187,6 +186,89 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// As [`acquire`](Limiter::acquire).
     pub fn acquire_until<T: Future<Output = ()>>(&self, timer: T) -> AcquireUntil<T, L, C> {
         self.acquire_async().until(timer)
+    }
+
+    /// As [`try_acquire`](Limiter::try_acquire), for a request that says what it is: its priority, how
+    /// many slots it takes, whether it is a retry.
+    ///
+    /// ```
+    /// use limiter_std::{Config, Limiter, Priority, Request, law::Fixed};
+    ///
+    /// let limiter = Limiter::try_new(Config::new(Fixed).initial(10))?;
+    /// let report = Request::new().priority(Priority::Batch).weight(7);
+    /// let held = limiter.try_acquire_for(report).expect("seven tenths of the limit are for batch work");
+    /// assert!(limiter.try_acquire_for(report).is_err());
+    /// assert!(limiter.try_acquire().is_ok());
+    /// # drop(held);
+    /// # Ok::<(), limiter_std::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`try_acquire`](Limiter::try_acquire), and
+    /// [`ShareTaken`](limiter_core::RejectReason::ShareTaken),
+    /// [`TooHeavy`](limiter_core::RejectReason::TooHeavy).
+    ///
+    /// # Fairness
+    ///
+    /// None between newcomers. Those who wait in its class or a higher one go first.
+    pub fn try_acquire_for(&self, request: Request) -> Result<Permit<L, C>, Rejected> {
+        let slot = self.shared.admit_for(&request)?;
+        Ok(Permit::new(Arc::clone(&self.shared), slot))
+    }
+
+    /// As [`acquire`](Limiter::acquire), for a request that says what it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Limiter::acquire), and [`TooHeavy`](limiter_core::RejectReason::TooHeavy) at once. In
+    /// a full queue a waiter of a lower class is refused instead.
+    ///
+    /// # Fairness
+    ///
+    /// Classes in order, and in each as [`acquire`](Limiter::acquire). A heavy request is not passed by
+    /// lighter ones of its class or a lower one.
+    pub fn acquire_for(&self, request: Request) -> Result<Permit<L, C>, Rejected> {
+        self.block(Line::new(Arc::clone(&self.shared), request))
+    }
+
+    /// As [`acquire_timeout`](Limiter::acquire_timeout), for a request that says what it is.
+    ///
+    /// Errors and fairness are those of [`acquire_for`](Limiter::acquire_for).
+    pub fn acquire_timeout_for(
+        &self,
+        request: Request,
+        timeout: Duration,
+    ) -> Result<Permit<L, C>, Rejected> {
+        let deadline = self.now().after(RATE.ticks(timeout));
+        self.block(Line::new(Arc::clone(&self.shared), request).by(deadline))
+    }
+
+    fn block(&self, line: Line<Shared<L, C>>) -> Result<Permit<L, C>, Rejected> {
+        let (shared, slot) = wait::block(line, self.shared.clock())?;
+        Ok(Permit::new(shared, slot))
+    }
+
+    /// As [`acquire_async`](Limiter::acquire_async), for a request that says what it is. Give it the time it
+    /// has by [`Acquire::within`], and a timer by [`Acquire::until`].
+    ///
+    /// Errors and fairness are those of [`acquire_for`](Limiter::acquire_for).
+    ///
+    /// # Cancellation
+    ///
+    /// As [`acquire_async`](Limiter::acquire_async).
+    pub fn acquire_async_for(&self, request: Request) -> Acquire<L, C> {
+        Acquire::new(Line::new(Arc::clone(&self.shared), request))
+    }
+
+    /// Who waits in a class.
+    pub fn queue(&self, class: Priority) -> QueueSnapshot {
+        let (len, oldest, newest_first) = self.shared.waiters().class(class, self.now());
+        QueueSnapshot {
+            len,
+            oldest: RATE.duration(oldest),
+            newest_first,
+        }
     }
 
     /// How many threads and futures wait for a slot.
@@ -226,6 +308,45 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// When `min` is 0 or above `max`, or `max` above [`MAX_LIMIT`](crate::MAX_LIMIT); nothing changes.
     pub fn set_bounds(&self, min: u32, max: u32) -> Result<(), ConfigError> {
         self.shared.set_bounds(min, max)
+    }
+
+    /// Changes what each class may use of the limit. Who is in flight stays, and who waits and fits now is
+    /// let in.
+    ///
+    /// # Errors
+    ///
+    /// The first share that does not fit; nothing changes.
+    pub fn set_shares(&self, shares: Shares) -> Result<(), ConfigError> {
+        self.shared.set_shares(shares)
+    }
+
+    /// Goes by another configuration from now on, and keeps what was learned: bounds, shares and queue
+    /// change. The limit stays, moved into the bounds; the initial limit, the law and its windows are those
+    /// of the start. Who waits stays, also in a queue that is longer than allowed now.
+    ///
+    /// ```
+    /// use limiter_std::{Config, Limiter, law::Knee};
+    ///
+    /// let config = Config::new(Knee::new());
+    /// let limiter = Limiter::try_new(config)?;
+    /// limiter.reconfigure(&config.min(20).initial(20).queue_length(500))?;
+    /// assert_eq!(limiter.snapshot().limit, 20);
+    /// assert!(limiter.reconfigure(&config.min(0)).is_err());
+    /// assert_eq!(limiter.snapshot().min, 20);
+    /// # Ok::<(), limiter_std::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first field that does not work; nothing changes.
+    pub fn reconfigure(&self, config: &Config<L>) -> Result<(), ConfigError> {
+        self.shared.reconfigure(config)
+    }
+
+    /// Whether there is no other handle, no permit and no waiter. Only whoever keeps others from this handle
+    /// may rely on it.
+    pub(crate) fn is_only_handle(&self) -> bool {
+        Arc::strong_count(&self.shared) == 1
     }
 
     /// Refuses everybody from now on, also those who wait; those in flight may finish. There is no way

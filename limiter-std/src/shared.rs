@@ -1,12 +1,14 @@
 //! What all handles, permits and waiters of one limiter share.
 
 use crate::clock::{Clock, RATE, timestamp};
+use crate::config::Config;
 use crate::sync::{AtomicU32, Ordering};
-use crate::wait::{self, Waiters};
+use crate::wait::{self, Settings, Waiters};
 use core::time::Duration;
 use limiter_core::law::{Law, WALL_SECONDS};
 use limiter_core::{
-    Change, ConfigError, Limiter, Outcome, Rejected, Sample, Settled, Slot, Ticks, Timestamp,
+    Change, ConfigError, Limiter, Outcome, RejectReason, Rejected, Request, Sample, Settled,
+    Shares, Slot, Ticks, Timestamp,
 };
 
 /// How old the offset between the clock and UTC may become: clocks that are corrected by NTP drift
@@ -25,7 +27,17 @@ pub(crate) trait Lane {
 
     #[inline]
     fn admit(&self) -> Result<Slot, Rejected> {
-        self.core().admit_with(|| self.clock().now())
+        match self.core().admit_with(|| self.clock().now()) {
+            // Those who wait may all be of lower classes.
+            Err(refused) if refused.reason == RejectReason::WaitersAhead => {
+                self.admit_for(&Request::new())
+            }
+            ended => ended,
+        }
+    }
+
+    fn admit_for(&self, request: &Request) -> Result<Slot, Rejected> {
+        self.core().admit_for_with(request, || self.clock().now())
     }
 
     /// Records what became of work whose RTT ended at `ended`, and does what follows from a change of the
@@ -54,6 +66,24 @@ pub(crate) trait Lane {
         let settled = self.core().set_bounds(min, max, self.clock().now())?;
         self.settled(settled);
         Ok(())
+    }
+
+    fn set_shares(&self, shares: Shares) -> Result<(), ConfigError> {
+        self.core().set_shares(shares)?;
+        // Whether somebody waits or not: the shares are not in the word that has the waiting bit, so only the
+        // lock puts them before or after one who is just joining the queue.
+        wait::serve(self);
+        Ok(())
+    }
+
+    /// Goes by what can be changed while running, or by nothing of it when something does not work.
+    fn reconfigure(&self, config: &Config<Self::Law>) -> Result<(), ConfigError> {
+        config.check()?;
+        config.core.check()?;
+        let (min, max) = config.core.bounds();
+        self.waiters().set(config.waiting());
+        self.set_shares(config.core.class_shares())?;
+        self.set_bounds(min, max)
     }
 
     fn close(&self) {
@@ -126,12 +156,12 @@ pub(crate) struct Shared<L: Law, C> {
 }
 
 impl<L: Law, C: Clock> Shared<L, C> {
-    pub(crate) fn new(core: Limiter<L>, waiters: usize, clock: C) -> Self {
+    pub(crate) fn new(core: Limiter<L>, waiting: Settings, clock: C) -> Self {
         let now = clock.now();
         let shared = Self {
             core,
             clock,
-            waiters: Waiters::new(waiters),
+            waiters: Waiters::new(waiting),
             wall: Wall::new(now),
         };
         shared.read_wall(now);

@@ -14,6 +14,8 @@
 
 #[path = "loom/cancel.rs"]
 mod cancel;
+#[path = "loom/classes.rs"]
+mod classes;
 #[path = "loom/close.rs"]
 mod close;
 #[path = "loom/hold.rs"]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Fixture, Task, assert_idle, fixed};
+use common::{Fixture, Task, assert_idle, fixed, with};
 use limiter_std::law::Fixed;
 use limiter_std::{Config, Limiter, RejectReason};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -135,7 +135,7 @@ fn a_timeout_of_zero_takes_a_free_slot_and_waits_for_no_other() {
 
 #[test]
 fn a_timeout_beyond_the_clock_waits_for_the_slot() {
-    let (limiter, clock) = fixed(1);
+    let (limiter, clock) = with(Config::new(Fixed).initial(1).without_longest_wait());
     clock.set(Duration::from_secs(1 << 33));
     let held = limiter.acquire().unwrap();
     thread::scope(|scope| {

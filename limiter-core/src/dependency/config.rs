@@ -182,6 +182,11 @@ impl DependencyConfig {
         self
     }
 
+    /// What its budget goes by; for adapters.
+    pub const fn budget_config(&self) -> BudgetConfig {
+        self.budget
+    }
+
     /// Checks every value.
     ///
     /// # Errors

@@ -177,6 +177,8 @@ where
                     let granted = match line.poll(context.waker()) {
                         Poll::Ready(ended) => ended,
                         Poll::Pending => {
+                            // The queue may have a longest wait of its own.
+                            let until = line.deadline().unwrap_or(until);
                             let (timer, due) = (this.timer.as_mut(), &mut *this.due);
                             let clock = this.guard.clock();
                             if sleep_until(until, timer, due, this.sleep, clock, context)

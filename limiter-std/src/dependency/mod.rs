@@ -88,9 +88,9 @@ impl<L: Law, C: Clock> Dependency<L, C> {
         seed: u32,
     ) -> Result<Self, ConfigError> {
         let core = Core::try_new(config.limiter.core, config.checked()?)?;
-        let waiters = config.limiter.waiters();
+        let waiting = config.limiter.waiting();
         Ok(Self {
-            shared: Arc::new(Shared::new(core, waiters, clock, seed)),
+            shared: Arc::new(Shared::new(core, waiting, clock, seed)),
         })
     }
 
@@ -223,6 +223,21 @@ impl<L: Law, C: Clock> Dependency<L, C> {
         self.shared.set_bounds(min, max)
     }
 
+    /// Goes by another configuration from now on, and keeps what was learned: the limiter's as by
+    /// [`Limiter::reconfigure`](crate::Limiter::reconfigure), and the budget's, which stays equally full.
+    /// Everything else is that of the start.
+    ///
+    /// # Errors
+    ///
+    /// The first field that does not work; nothing changes.
+    pub fn reconfigure(&self, config: &DependencyConfig<L>) -> Result<(), ConfigError> {
+        let core = config.checked()?;
+        core.check()?;
+        self.shared.reconfigure(&config.limiter)?;
+        let budget = self.shared.core.budget();
+        budget.reconfigure(core.budget_config(), self.now())
+    }
+
     /// Refuses every attempt from now on, also those in line; those in flight may finish. There is no way
     /// back.
     pub fn close(&self) {
@@ -261,7 +276,7 @@ impl Default for Dependency {
         let core = Core::new(config.limiter.core, config.core);
         let shared = Shared::new(
             core,
-            config.limiter.waiters(),
+            config.limiter.waiting(),
             MonotonicClock::new(),
             entropy(),
         );

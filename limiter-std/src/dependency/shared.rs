@@ -4,12 +4,12 @@ use super::counters::Counters;
 use super::options::{Attempt, CallOptions, Ending, GaveUp};
 use crate::clock::{Clock, RATE};
 use crate::shared::{Lane, Wall};
-use crate::wait::{Line, Waiters, serve};
+use crate::wait::{Line, Settings, Waiters, serve};
 use core::ops::Deref;
 use limiter_core::law::Law;
 use limiter_core::{
-    Call, Carried, Events, GiveUp, LatencyHistogram, Limiter, Random, Refusal, RejectReason, Slot,
-    Step, Timestamp,
+    Call, Carried, Events, GiveUp, LatencyHistogram, Limiter, Random, Refusal, Request, Slot, Step,
+    Timestamp,
 };
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ pub(crate) struct Shared<L: Law, C> {
 }
 
 impl<L: Law, C: Clock> Shared<L, C> {
-    pub(crate) fn new(core: Core<L>, waiters: usize, clock: C, seed: u32) -> Self {
+    pub(crate) fn new(core: Core<L>, waiting: Settings, clock: C, seed: u32) -> Self {
         let now = clock.now();
         let shared = Self {
             core,
             clock,
             counters: Counters::default(),
             random: Random::new(seed),
-            waiters: Waiters::new(waiters),
+            waiters: Waiters::new(waiting),
             wall: Wall::new(now),
         };
         shared.read_wall(now);
@@ -162,13 +162,11 @@ impl<L: Law, C: Clock> Guard<L, C> {
                 Next::Done
             }
             Step::GiveUp(GiveUp::Refused(Refusal::Limiter(refused)))
-                if matches!(
-                    refused.reason,
-                    RejectReason::AtLimit | RejectReason::WaitersAhead
-                ) && self.shared.waiters.may_wait() =>
+                if self.shared.waiters.takes(refused) =>
             {
                 let until = now.after(RATE.ticks(carried.left));
-                Next::Queue(Line::new(Arc::clone(&self.shared)), until)
+                let line = Line::new(Arc::clone(&self.shared), Request::new());
+                Next::Queue(line.by(until), until)
             }
             Step::GiveUp(why) => Next::GiveUp(why),
         }

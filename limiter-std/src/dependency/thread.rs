@@ -3,7 +3,7 @@
 use super::options::{Attempt, Ending, GaveUp, Judge};
 use super::shared::{Guard, Next};
 use crate::clock::Clock;
-use crate::wait::block_until;
+use crate::wait::block;
 use limiter_core::law::Law;
 use limiter_core::{GiveUp, Refusal, Timestamp};
 
@@ -23,7 +23,7 @@ pub(super) fn call<T, E, L: Law, C: Clock>(
                 guard.finish(next.number, ending);
             }
             Next::Wait(until) | Next::Running(until) => sleep_until(guard.clock(), until),
-            Next::Queue(line, until) => match block_until(line, guard.clock(), until) {
+            Next::Queue(line, _) => match block(line, guard.clock()) {
                 Ok((_, granted)) => slot = Some(granted),
                 Err(refused) => {
                     return Err(guard.give_up(GiveUp::Refused(Refusal::Limiter(refused)), last));

@@ -2,16 +2,16 @@
 
 use super::AcquireUntil;
 use super::line::Line;
-use crate::clock::{Clock, MonotonicClock};
+use crate::clock::{Clock, MonotonicClock, RATE};
 use crate::permit::Permit;
-use crate::shared::Shared;
+use crate::shared::{Lane, Shared};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use core::time::Duration;
 use limiter_core::Rejected;
 use limiter_core::law::{Knee, Law};
-use std::sync::Arc;
 
 /// A future that resolves to a [`Permit`]: made by
 /// [`Limiter::acquire_async`](crate::Limiter::acquire_async).
@@ -31,10 +31,37 @@ pub struct Acquire<L: Law = Knee, C: Clock = MonotonicClock> {
 }
 
 impl<L: Law, C: Clock> Acquire<L, C> {
-    pub(crate) fn new(shared: Arc<Shared<L, C>>) -> Self {
-        Self {
-            line: Line::new(shared),
+    pub(crate) const fn new(line: Line<Shared<L, C>>) -> Self {
+        Self { line }
+    }
+
+    /// The same wait, for a slot that is of no use after `timeout` from now: after that none is granted, and
+    /// none is waited for if those ahead will take longer
+    /// ([`WouldExpire`](limiter_core::RejectReason::WouldExpire)). Before the first poll.
+    ///
+    /// The queue has no timer: a wait that ends by this alone is told so when the queue next moves. For one
+    /// that ends on time add [`until`](Acquire::until) with the runtime's timer.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { pollster::block_on(async {
+    /// use core::time::Duration;
+    /// use limiter_std::{Limiter, Priority, Request};
+    ///
+    /// let limiter = Limiter::default();
+    /// let report = Request::new().priority(Priority::Batch);
+    /// let permit = limiter
+    ///     .acquire_async_for(report)
+    ///     .within(Duration::from_secs(1))
+    ///     .await?;
+    /// # drop(permit);
+    /// # Ok(()) }) }
+    /// ```
+    pub fn within(mut self, timeout: Duration) -> Self {
+        if let Some(shared) = self.line.lane() {
+            let deadline = shared.clock().now().after(RATE.ticks(timeout));
+            self.line = self.line.by(deadline);
         }
+        self
     }
 
     /// The same wait, ended by `timer` at the latest.

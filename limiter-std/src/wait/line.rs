@@ -1,10 +1,10 @@
 //! A place in the line, whoever's line it is.
 
 use super::queue::Key;
-use super::{Joined, check, join, leave};
+use super::{Joined, Wish, check, join, leave, timed_out};
 use crate::shared::Lane;
 use core::task::{Poll, Waker};
-use limiter_core::{RejectReason, Rejected, Slot};
+use limiter_core::{RejectReason, Rejected, Request, Slot, Timestamp};
 use std::sync::Arc;
 
 /// A slot that was granted, and the way back to where it is from.
@@ -16,15 +16,35 @@ pub(crate) type Granted<A> = (Arc<A>, Slot);
 pub(crate) struct Line<A: Lane> {
     /// `None` once it was ready; after that it stays pending.
     lane: Option<Arc<A>>,
+    wish: Wish,
     queued: Option<Key>,
 }
 
 impl<A: Lane> Line<A> {
-    pub(crate) const fn new(lane: Arc<A>) -> Self {
+    pub(crate) const fn new(lane: Arc<A>, request: Request) -> Self {
         Self {
             lane: Some(lane),
+            wish: Wish {
+                request,
+                deadline: None,
+            },
             queued: None,
         }
+    }
+
+    /// The same wait, for slots that are of no use after `deadline`.
+    pub(crate) const fn by(mut self, deadline: Timestamp) -> Self {
+        self.wish.deadline = Some(deadline);
+        self
+    }
+
+    /// Until when it waits, once it is queued.
+    pub(crate) const fn deadline(&self) -> Option<Timestamp> {
+        self.wish.deadline
+    }
+
+    pub(crate) const fn lane(&self) -> Option<&Arc<A>> {
+        self.lane.as_ref()
     }
 
     pub(crate) const fn is_over(&self) -> bool {
@@ -45,14 +65,15 @@ impl<A: Lane> Line<A> {
                 Poll::Ready(ended) => Joined::Ended(ended),
                 Poll::Pending => return Poll::Pending,
             },
-            None => match lane.admit() {
+            None => match lane.admit_for(&self.wish.request) {
                 Ok(slot) => Joined::Ended(Ok(slot)),
-                Err(refused) => join(&**lane, refused, waker),
+                Err(refused) => join(&**lane, refused, self.wish, waker),
             },
         };
         match joined {
-            Joined::Queued(key) => {
+            Joined::Queued(key, deadline) => {
                 self.queued = Some(key);
+                self.wish.deadline = deadline;
                 Poll::Pending
             }
             Joined::Ended(ended) => {
@@ -74,14 +95,7 @@ impl<A: Lane> Line<A> {
         match key.and_then(|key| leave(&*lane, &key)) {
             Some(Ok(slot)) => Ok((lane, slot)),
             Some(Err(refused)) => Err(refused),
-            None => {
-                let seen = lane.core().snapshot();
-                Err(Rejected::new(
-                    RejectReason::TimedOut,
-                    seen.limit,
-                    seen.inflight,
-                ))
-            }
+            None => Err(timed_out(lane.core())),
         }
     }
 }

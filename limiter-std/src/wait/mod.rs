@@ -1,4 +1,4 @@
-//! Waiting for a slot: a bounded first-in first-out queue for threads and futures alike.
+//! Waiting for a slot: a bounded queue for threads and futures alike.
 //!
 //! Everything about waiters happens under one lock; nothing else does. The rules that keep a waiter from
 //! being stranded:
@@ -6,58 +6,80 @@
 //! 1. Whoever joins sets the waiting bit of the admission word *before* the last try. The bit and the
 //!    slots are one word, so either the try sees a slot that came free, or whoever frees one later sees
 //!    the bit and serves the queue.
-//! 2. Everything that may make room serves the queue: a release that saw the bit, a limit that rose, a
-//!    waiter that gave its grant back, closing. To serve is to give slots to the heads, in order, as long
-//!    as there are any.
+//! 2. Everything that may make room serves the queue: a release that saw the bit, a limit that rose, shares
+//!    that changed, a waiter that gave its grant back or left, closing. To serve is to give slots to those
+//!    whose turn it is as long as there are any.
 //! 3. The bit is cleared under the lock and only when nobody is queued.
-//! 4. A granted slot belongs to the waiter's node, not to its wake-up: a waiter that gives up finds it
-//!    there and uses it or gives it back.
+//! 4. Granted slots belong to the waiter's node, not to its wake-up: a waiter that gives up finds them
+//!    there and uses them or gives them back.
 //! 5. No code that is not this crate's runs under the lock: wakers are cloned before it, woken and
 //!    dropped after it, the clock is read before it.
+//!
+//! Whose turn it is: the highest class first. In a class the oldest, or the newest while the delay stands
+//! ([`standing`]). Nobody passes the one whose turn it is, also not a lighter one that would fit: a heavy
+//! one would never be served. One whose time is over is never given a slot, one whose time will be over
+//! ([`pace`]) is not let into the queue.
 
 mod acquire;
 mod line;
+mod pace;
 mod queue;
+mod settings;
+mod snapshot;
+mod standing;
 mod thread;
 mod until;
 mod wakers;
 
 pub use acquire::Acquire;
 pub(crate) use line::Line;
+pub(crate) use settings::Settings;
+pub use snapshot::QueueSnapshot;
+pub(crate) use standing::{Allowed, DEFAULT_INTERVAL, DEFAULT_TARGET};
 pub use until::AcquireUntil;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, RATE};
 use crate::shared::Lane;
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{AtomicU32, Mutex, MutexGuard, Ordering};
 use core::task::{Poll, Waker};
 use limiter_core::law::Law;
-use limiter_core::{Limiter, RejectReason, Rejected, Slot, Timestamp};
-use queue::{Key, Queue, State};
+use limiter_core::{
+    Forecast, Limiter, Priority, RejectReason, Rejected, Request, Slot, Ticks, Timestamp,
+};
+use queue::{Key, Queue, State, Waiter};
 use std::sync::PoisonError;
-pub(crate) use thread::{block, block_until};
+pub(crate) use thread::block;
 use wakers::Wakers;
 
-/// The queue behind its lock, and how many it may hold.
+/// The queue behind its lock, and what it goes by.
 #[derive(Debug)]
 pub(crate) struct Waiters {
     queue: Mutex<Queue>,
-    /// 0 where nobody may wait.
-    bound: usize,
+    /// How many it may hold, outside the lock: where nobody may wait a refusal takes none.
+    length: AtomicU32,
+}
+
+/// What somebody who waits says of itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wish {
+    pub(crate) request: Request,
+    /// A slot after it is of no use. `None` while the queue's longest wait is all that bounds it.
+    pub(crate) deadline: Option<Timestamp>,
 }
 
 /// How joining the queue ended.
 pub(crate) enum Joined {
     /// At once.
     Ended(Result<Slot, Rejected>),
-    /// The waiter has a node now, and must take it out by [`check`] or [`leave`].
-    Queued(Key),
+    /// The waiter has a node now, and must take it out by [`check`] or [`leave`]; it gives up by then.
+    Queued(Key, Option<Timestamp>),
 }
 
 impl Waiters {
-    pub(crate) fn new(bound: usize) -> Self {
+    pub(crate) fn new(settings: Settings) -> Self {
         Self {
-            queue: Mutex::new(Queue::new()),
-            bound,
+            queue: Mutex::new(Queue::new(settings)),
+            length: AtomicU32::new(settings.length),
         }
     }
 
@@ -66,8 +88,32 @@ impl Waiters {
         self.lock().len()
     }
 
-    pub(crate) const fn may_wait(&self) -> bool {
-        self.bound != 0
+    /// Whether one that was refused for this reason may wait here.
+    pub(crate) fn takes(&self, refused: Rejected) -> bool {
+        let would_fit_later = matches!(
+            refused.reason,
+            RejectReason::AtLimit | RejectReason::WaitersAhead | RejectReason::ShareTaken
+        );
+        would_fit_later && self.length() != 0
+    }
+
+    /// Goes by other settings from now on. Who waits stays, also in a queue that is longer than allowed.
+    pub(crate) fn set(&self, settings: Settings) {
+        let mut queue = self.lock();
+        queue.settings = settings;
+        self.length.store(settings.length, Ordering::Relaxed);
+    }
+
+    /// How many of a class wait, for how long the oldest does, and whether the newest go first.
+    pub(crate) fn class(&self, class: Priority, now: Timestamp) -> (usize, Ticks, bool) {
+        let queue = self.lock();
+        let oldest = queue.oldest(class, now);
+        (queue.waiting(class), oldest, queue.stands(class))
+    }
+
+    fn length(&self) -> u32 {
+        // Relaxed: the queue itself has a copy under the lock.
+        self.length.load(Ordering::Relaxed)
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -77,36 +123,35 @@ impl Waiters {
 }
 
 /// Queues a waiter that was just refused for the reason in `refused`.
-pub(crate) fn join<A: Lane + ?Sized>(lane: &A, refused: Rejected, waker: &Waker) -> Joined {
-    let may_wait = matches!(
-        refused.reason,
-        RejectReason::AtLimit | RejectReason::WaitersAhead
-    );
-    if lane.waiters().bound == 0 || !may_wait {
+pub(crate) fn join<A: Lane + ?Sized>(
+    lane: &A,
+    refused: Rejected,
+    wish: Wish,
+    waker: &Waker,
+) -> Joined {
+    if !lane.waiters().takes(refused) {
         return Joined::Ended(Err(refused));
     }
     let (now, waker) = (lane.clock().now(), waker.clone());
     let mut woken = Wakers::new();
     let mut queue = lane.waiters().lock();
-    if queue.len() >= lane.waiters().bound {
+    let waiter = Waiter {
+        request: wish.request,
+        since: now,
+        deadline: queue.deadline(wish.deadline, now),
+    };
+    if let Err(reason) = make_place(&mut queue, waiter, refused, &mut woken) {
         drop(queue);
-        return Joined::Ended(Err(Rejected::new(
-            RejectReason::QueueFull,
-            refused.limit,
-            refused.inflight,
-        )));
+        woken.wake();
+        return Joined::Ended(Err(with_reason(refused, reason)));
     }
-    let key = queue.push(waker);
-    lane.core().set_waiting();
-    let more = grant(lane.core(), &mut queue, now, &mut woken);
+    let key = queue.push(waiter, waker);
+    announce(lane.core(), &mut queue);
+    let more = grant(lane.core(), &mut queue, now, &mut woken, Some(&key));
     let ended = take_ended(&mut queue, &key);
     drop(queue);
-    if ended.is_some() {
-        // The last whose wait ended was this one, who is awake.
-        drop(woken.pop());
-    }
     wake(lane, woken, more);
-    ended.map_or(Joined::Queued(key), Joined::Ended)
+    ended.map_or(Joined::Queued(key, waiter.deadline), Joined::Ended)
 }
 
 /// Looks whether a waiter's wait has ended, and takes its node out if it has.
@@ -133,7 +178,7 @@ pub(crate) fn leave<A: Lane + ?Sized>(lane: &A, key: &Key) -> Option<Result<Slot
     let mut woken = Wakers::new();
     let mut queue = lane.waiters().lock();
     let left = queue.remove(key);
-    let more = grant(lane.core(), &mut queue, now, &mut woken);
+    let more = grant(lane.core(), &mut queue, now, &mut woken, None);
     drop(queue);
     wake(lane, woken, more);
     match left {
@@ -142,13 +187,19 @@ pub(crate) fn leave<A: Lane + ?Sized>(lane: &A, key: &Key) -> Option<Result<Slot
     }
 }
 
-/// Gives slots to the heads of the queue as long as there are any.
+/// Gives slots to those whose turn it is as long as there are any.
 #[cold]
 pub(crate) fn serve<A: Lane + ?Sized>(lane: &A) {
     loop {
         let now = lane.clock().now();
         let mut woken = Wakers::new();
-        let more = grant(lane.core(), &mut lane.waiters().lock(), now, &mut woken);
+        let more = grant(
+            lane.core(),
+            &mut lane.waiters().lock(),
+            now,
+            &mut woken,
+            None,
+        );
         woken.wake();
         if !more {
             return;
@@ -162,6 +213,50 @@ fn wake<A: Lane + ?Sized>(lane: &A, woken: Wakers, more: bool) {
         serve(lane);
     }
 }
+
+/// Under the lock: makes sure that `waiter` may join, or says why not.
+///
+/// When the queue is full, one whose time is over makes place; else one of a lower class, who would be
+/// served last. Nobody makes place for its own class.
+fn make_place(
+    queue: &mut Queue,
+    waiter: Waiter,
+    refused: Rejected,
+    woken: &mut Wakers,
+) -> Result<(), RejectReason> {
+    let (class, now) = (waiter.request.class(), waiter.since);
+    if let (Some(deadline), Some(wait)) = (waiter.deadline, queue.forecast(class, now)) {
+        let left = deadline.since(now).unwrap_or_default();
+        if wait.get() > left.get() {
+            let forecast = Forecast::new(RATE.duration(wait), RATE.duration(left));
+            return Err(RejectReason::WouldExpire(forecast));
+        }
+    }
+    let bound = queue.settings.length as usize;
+    if queue.len() != bound {
+        // Above a bound that was lowered nobody makes place: one place would not be enough.
+        return if queue.len() < bound {
+            Ok(())
+        } else {
+            Err(RejectReason::QueueFull)
+        };
+    }
+    let made = if let Some(late) = queue.late(now) {
+        queue.end(late, Err(with_reason(refused, RejectReason::TimedOut)), now)
+    } else {
+        let place = queue.evictable(class).ok_or(RejectReason::QueueFull)?;
+        queue.end(
+            place,
+            Err(with_reason(refused, RejectReason::QueueFull)),
+            now,
+        )
+    };
+    if let Some(waker) = made {
+        woken.push(waker);
+    }
+    Ok(())
+}
+
 /// Under the lock: takes a node out if its wait has ended.
 fn take_ended(queue: &mut Queue, key: &Key) -> Option<Result<Slot, Rejected>> {
     if !queue.has_ended(key) {
@@ -173,21 +268,65 @@ fn take_ended(queue: &mut Queue, key: &Key) -> Option<Result<Slot, Rejected>> {
     }
 }
 
-/// Under the lock: gives slots to the heads as long as there are any, or tells all of them that the
-/// limiter is closed. Returns whether `woken` was full before that was done.
-fn grant<L: Law>(core: &Limiter<L>, queue: &mut Queue, now: Timestamp, woken: &mut Wakers) -> bool {
-    while !queue.is_empty() {
+/// Under the lock: sets the waiting bit, and says which class is first where that has changed.
+fn announce<L: Law>(core: &Limiter<L>, queue: &mut Queue) {
+    match queue.first_changed() {
+        Some(class) => core.set_waiting_from(class),
+        None => core.set_waiting(),
+    }
+}
+
+/// Under the lock: gives slots to those whose turn it is as long as there are any, or tells all of them that
+/// the limiter is closed, and those whose time is over that it is. The waker of `joining` is not called.
+/// Returns whether `woken` was full before that was done.
+fn grant<L: Law>(
+    core: &Limiter<L>,
+    queue: &mut Queue,
+    now: Timestamp,
+    woken: &mut Wakers,
+    joining: Option<&Key>,
+) -> bool {
+    while let Some((first, request)) = queue.first() {
         if woken.is_full() {
             return true;
         }
-        let ended = match core.admit_waiter(now) {
-            Err(refused) if refused.reason != RejectReason::Closed => return false,
-            ended => ended,
+        let (place, ended) = match queue.late(now) {
+            Some(late) => (late, Err(timed_out(core))),
+            None => match core.admit_waiter_for(&request, now) {
+                Err(refused) if may_come(refused) => {
+                    if let Some(class) = queue.first_changed() {
+                        core.set_waiting_from(class);
+                    }
+                    return false;
+                }
+                ended => (first, ended),
+            },
         };
-        if let Some(waker) = queue.end_head(ended) {
-            woken.push(waker);
+        let quiet = joining.is_some_and(|key| key.is(place));
+        match queue.end(place, ended, now) {
+            Some(waker) if quiet => woken.push_quiet(waker),
+            Some(waker) => woken.push(waker),
+            None => {}
         }
     }
     core.clear_waiting();
     false
+}
+
+/// Whether one who was refused may be let in later: neither closed, nor too heavy for ever.
+fn may_come(refused: Rejected) -> bool {
+    matches!(
+        refused.reason,
+        RejectReason::AtLimit | RejectReason::ShareTaken | RejectReason::WaitersAhead
+    )
+}
+
+fn with_reason(refused: Rejected, reason: RejectReason) -> Rejected {
+    Rejected::new(reason, refused.limit, refused.inflight)
+}
+
+/// That the time of a waiter is over.
+pub(crate) fn timed_out<L: Law>(core: &Limiter<L>) -> Rejected {
+    let seen = core.snapshot();
+    Rejected::new(RejectReason::TimedOut, seen.limit, seen.inflight)
 }

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::shared::Lane;
 use crate::sync::{thread, thread_local};
 use core::task::{Poll, Waker};
-use limiter_core::{Rejected, Timestamp};
+use limiter_core::Rejected;
 use std::sync::Arc;
 use std::task::Wake;
 
@@ -35,33 +35,20 @@ fn waker() -> Waker {
     WAKER.try_with(Waker::clone).unwrap_or_else(|_| new_waker())
 }
 
-/// Blocks until the wait ends.
-pub(crate) fn block<A: Lane>(mut line: Line<A>) -> Result<Granted<A>, Rejected> {
+/// Blocks until the wait ends: with a slot, a refusal, or its deadline. A slot that was granted by then is
+/// kept.
+pub(crate) fn block<A: Lane>(mut line: Line<A>, clock: &A::Clock) -> Result<Granted<A>, Rejected> {
     let waker = waker();
     loop {
         if let Poll::Ready(ended) = line.poll(&waker) {
             return ended;
         }
-        // The waker may have been called before: then this returns at once. It may also return for
+        // The waker may have been called before: then these return at once. They may also return for
         // nothing, and then the next poll finds that nothing has changed.
-        thread::park();
-    }
-}
-
-/// Blocks until the wait ends or `deadline` has come. A slot that was granted by then is kept.
-pub(crate) fn block_until<A: Lane>(
-    mut line: Line<A>,
-    clock: &A::Clock,
-    deadline: Timestamp,
-) -> Result<Granted<A>, Rejected> {
-    let waker = waker();
-    loop {
-        if let Poll::Ready(ended) = line.poll(&waker) {
-            return ended;
+        match line.deadline() {
+            Some(deadline) if clock.now() >= deadline => return line.give_up(),
+            Some(deadline) => clock.park_until(deadline),
+            None => thread::park(),
         }
-        if clock.now() >= deadline {
-            return line.give_up();
-        }
-        clock.park_until(deadline);
     }
 }

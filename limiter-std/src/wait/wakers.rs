@@ -11,6 +11,8 @@ const MOST: usize = 16;
 pub(crate) struct Wakers {
     wakers: [Option<Waker>; MOST],
     len: usize,
+    /// The place of one that is dropped instead of called.
+    quiet: Option<usize>,
 }
 
 impl Wakers {
@@ -18,6 +20,7 @@ impl Wakers {
         Self {
             wakers: [const { None }; MOST],
             len: 0,
+            quiet: None,
         }
     }
 
@@ -33,17 +36,20 @@ impl Wakers {
         }
     }
 
-    /// Takes the last one back.
-    pub(crate) fn pop(&mut self) -> Option<Waker> {
-        self.len = self.len.checked_sub(1)?;
-        self.wakers.get_mut(self.len)?.take()
+    /// Adds one that is dropped where the others are called: its waiter is awake.
+    pub(crate) fn push_quiet(&mut self, waker: Waker) {
+        self.quiet = Some(self.len);
+        self.push(waker);
     }
 
     /// Calls all of them in order.
     ///
     /// A waker is some executor's code. If one panics, the others are called all the same, and whoever
     /// happened to free the slot does not unwind for it: the panic hook has reported it.
-    pub(crate) fn wake(self) {
+    pub(crate) fn wake(mut self) {
+        if let Some(quiet) = self.quiet.and_then(|place| self.wakers.get_mut(place)) {
+            drop(quiet.take());
+        }
         for waker in self.wakers.into_iter().flatten() {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
                 // Its destructor might panic as well.

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each program uses a part")]
 
 use limiter_std::law::Fixed;
-use limiter_std::{Acquire, Config, Limiter, ManualClock, Permit, Rejected};
+use limiter_std::{Acquire, Config, Limiter, ManualClock, Permit, Rejected, Request};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,12 +65,23 @@ pub struct Task {
 impl Task {
     /// Not polled yet.
     pub fn new(limiter: &Fixture) -> Self {
+        Self::of(limiter.acquire_async())
+    }
+
+    pub fn of(future: Waiting) -> Self {
         let (woken, waker) = Count::new();
         Self {
-            future: limiter.acquire_async(),
+            future,
             woken,
             waker,
         }
+    }
+
+    /// Of a request that has to be queued.
+    pub fn queued_for(limiter: &Fixture, request: Request) -> Self {
+        let mut task = Self::of(limiter.acquire_async_for(request));
+        assert!(task.poll().is_pending(), "there was a slot");
+        task
     }
 
     /// Polled once, which has to queue it.
