@@ -2,3 +2,4 @@
 
 pub mod cost;
 pub mod lab;
+pub mod waiting;

@@ -1,0 +1,61 @@
+//! Waiting with a deadline: a plain queue against the limiter's, below and above what the server can do.
+
+use benches::waiting::{Mode, Row, run};
+use lexopt::prelude::*;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Sends callers with a deadline of 1 s to a server of 64 slots, through a plain queue and through the limiter's.
+
+usage: waiting [options]
+  --json PATH     a flat object for each mode and load
+  --seed N        another order of arrivals, 1 if not given
+";
+
+const LOADS: [f64; 4] = [0.8, 1.0, 1.5, 3.0];
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("waiting: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Result<(), Failure> {
+    let (mut json, mut seed) = (None::<PathBuf>, 1);
+    let mut arguments = lexopt::Parser::from_env();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("json") => json = Some(arguments.value()?.into()),
+            Long("seed") => seed = arguments.value()?.parse()?,
+            Long("help") | Short('h') => {
+                print!("{HELP}");
+                return Ok(());
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    let mut rows = Vec::<Row>::new();
+    println!("mode      load  goodput  p99 ms  refused");
+    for mode in [Mode::Fifo, Mode::Limiter] {
+        for load in LOADS {
+            let row = run(mode, load, seed)?;
+            let name = format!("{mode:?}").to_lowercase();
+            println!(
+                "{name:8} {load:5.1} {:8.3} {:7.0} {:8.3}",
+                row.goodput_share, row.p99_ms, row.refused_share
+            );
+            rows.push(row);
+        }
+    }
+    if let Some(path) = json {
+        std::fs::write(path, serde_json::to_vec_pretty(&rows)?)?;
+    }
+    Ok(())
+}
