@@ -27,6 +27,7 @@
 //! | wait in a future | [`Limiter::acquire_async`], [`Limiter::acquire_until`] |
 //! | say what a request is: its priority, its weight | [`Request`], [`Limiter::try_acquire_for`] |
 //! | say how the work ended | [`Permit::finish`], [`Outcome`] |
+//! | limit each tenant, route or upstream on its own | [`Keyed`] |
 //! | share a slot between owners | [`Permit::into_hold`], [`Hold`] |
 //! | change the limit while running, or close | [`Limiter::set_limit`], [`Limiter::set_bounds`], [`Limiter::set_shares`], [`Limiter::reconfigure`], [`Limiter::close`] |
 //! | look at it | [`Limiter::snapshot`], [`Limiter::queue`] |
@@ -38,6 +39,10 @@
 #![cfg_attr(
     feature = "http",
     doc = "| limit HTTP and gRPC, servers and callers | [`http`] |"
+)]
+#![cfg_attr(
+    feature = "config",
+    doc = "| read all that from a file, also while running | [`file`] |"
 )]
 //!
 //! # Cancellation
@@ -68,9 +73,12 @@ mod config;
 mod dependency;
 #[cfg(feature = "tower")]
 mod errors;
+#[cfg(feature = "config")]
+pub mod file;
 mod hold;
 #[cfg(feature = "http")]
 pub mod http;
+mod keyed;
 mod limiter;
 mod permit;
 mod shared;
@@ -90,6 +98,7 @@ pub use dependency::{
     GaveUp, Judge, RECORD_SIZE, Sleep,
 };
 pub use hold::Hold;
+pub use keyed::{KeyRefused, Keyed, KeysBusy, MAX_KEYS};
 pub use limiter::Limiter;
 pub use limiter_core::{
     BreakerConfig, BreakerOpen, BreakerState, BudgetConfig, Carried, ConfigError,

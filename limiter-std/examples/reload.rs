@@ -1,0 +1,39 @@
+//! A dependency whose limits and budget are read again from their file while it is in use.
+//!
+//! ```text
+//! cargo run -p limiter-std --features config --example reload
+//! ```
+//!
+//! A service would do so at a signal, or when the file was written.
+
+use limiter_std::Dependency;
+use limiter_std::file::{Format, Settings};
+use limiter_std::law::AnyLaw;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let text = include_str!("service.toml");
+    let mut settings = Settings::parse(text, Format::Toml)?;
+    let store = Dependency::try_new(settings.dependency_config())?;
+    show(&store);
+
+    let larger = text
+        .replace("max = 200", "max = 500")
+        .replace("min = 2", "min = 20");
+    settings.reload_dependency(&larger, Format::Toml, &store)?;
+    show(&store);
+
+    for wrong in ["ratio = 2000", "ratios = 100", "ratio = \"many\""] {
+        let wrong = larger.replace("ratio = 100", wrong);
+        match settings.reload_dependency(&wrong, Format::Toml, &store) {
+            Ok(()) => println!("went by it"),
+            Err(error) => println!("kept what it had: {error}"),
+        }
+    }
+    show(&store);
+    Ok(())
+}
+
+fn show(store: &Dependency<AnyLaw>) {
+    let seen = store.snapshot().limiter;
+    println!("limit {} within {} to {}", seen.limit, seen.min, seen.max);
+}

@@ -1,0 +1,143 @@
+//! A limiter for each key: how many there are, and which of them go.
+
+mod common;
+
+use common::Count;
+use limiter_std::law::Fixed;
+use limiter_std::{Config, KeyRefused, Keyed, Limiter, MAX_KEYS, ManualClock};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Context;
+use std::thread;
+
+type Table = Keyed<u64, Fixed, ManualClock>;
+
+fn table(keys: u32) -> Table {
+    let config = Config::new(Fixed).initial(1);
+    Keyed::with_clock(config, keys, ManualClock::new()).expect("a configuration that works")
+}
+
+fn has(table: &Table, key: u64) -> bool {
+    table.limiters().iter().any(|(other, _)| *other == key)
+}
+
+#[test]
+fn each_key_has_a_limit_of_its_own_and_keeps_it() {
+    let table = table(10);
+    let held = table.try_acquire(1).expect("nothing is in flight");
+    assert!(matches!(table.try_acquire(1), Err(KeyRefused::Rejected(_))));
+    assert!(table.try_acquire(2).is_ok());
+    drop(held);
+    assert!(table.try_acquire(1).is_ok());
+    assert_eq!(table.len(), 2);
+}
+
+#[test]
+fn the_idle_key_that_was_asked_for_least_recently_goes_first() {
+    let table = table(3);
+    for key in [1, 2, 3, 1] {
+        table.get(key).expect("there is place");
+    }
+    table.get(4).expect("one is idle");
+    assert_eq!(
+        [1, 2, 3, 4].map(|key| has(&table, key)),
+        [true, false, true, true]
+    );
+}
+
+#[test]
+fn a_key_with_a_permit_a_waiter_or_a_handle_out_never_goes() {
+    let table = table(3);
+    let permit = table.try_acquire(1).expect("nothing is in flight");
+    let handle = table.get(2).expect("there is place");
+    let held = table
+        .get(3)
+        .unwrap()
+        .acquire()
+        .expect("nothing is in flight");
+    let mut waiting = table.get(3).unwrap().acquire_async();
+    let (_, waker) = Count::new();
+    assert!(
+        Pin::new(&mut waiting)
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
+    held.forget();
+    for key in 10..100 {
+        let busy = table.get(key).expect_err("all are in use");
+        assert_eq!(busy.keys, 3);
+        assert!(matches!(
+            table.try_acquire(key),
+            Err(KeyRefused::KeysBusy(_))
+        ));
+    }
+    drop(handle);
+    table.get(10).expect("one is idle now");
+    assert_eq!([1, 2, 3].map(|key| has(&table, key)), [true, false, true]);
+    drop(waiting);
+    drop(permit);
+    for key in 20..23 {
+        table.get(key).expect("all are idle");
+    }
+    assert!(!has(&table, 1) && !has(&table, 3));
+}
+
+#[test]
+fn f101_a_million_keys_take_no_more_memory_than_ten_thousand_and_leave_those_in_flight() {
+    let table = table(10_000);
+    let held: Vec<_> = (0..100)
+        .map(|key| table.try_acquire(key).expect("idle"))
+        .collect();
+    for key in 1_000..1_001_000 {
+        table.get(key).expect("nearly all are idle");
+        if key % 100_000 == 0 {
+            assert!(table.len() <= 10_000);
+        }
+    }
+    assert_eq!(table.len(), 10_000);
+    assert!(
+        (0..100).all(|key| table.try_acquire(key).is_err()),
+        "in flight all the time"
+    );
+    drop(held);
+}
+
+#[test]
+fn a_size_of_zero_or_beyond_all_measure_and_a_bad_limit_are_errors_when_the_table_is_made() {
+    for keys in [0, MAX_KEYS + 1] {
+        let made = Keyed::<u64, _>::try_new(Config::new(Fixed), keys);
+        assert_eq!(made.unwrap_err().field(), "keys");
+    }
+    let made = Keyed::<u64, _>::try_new(Config::new(Fixed).min(0), 1);
+    assert_eq!(made.unwrap_err().field(), "min");
+}
+
+#[test]
+fn threads_that_fight_for_few_places_never_have_two_limiters_of_one_key_at_work() {
+    const KEYS: u64 = 16;
+    let table = table(8);
+    let at_work: [AtomicUsize; KEYS as usize] = Default::default();
+    thread::scope(|scope| {
+        for seed in 0..4 {
+            let (table, at_work) = (&table, &at_work);
+            scope.spawn(move || {
+                let mut random = fastrand::Rng::with_seed(seed);
+                for _ in 0..50_000 {
+                    let key = random.u64(..KEYS);
+                    if let Ok(permit) = table.try_acquire(key) {
+                        let count = &at_work[key as usize];
+                        assert_eq!(count.fetch_add(1, Ordering::Relaxed), 0, "limit 1");
+                        if random.bool() {
+                            thread::yield_now();
+                        }
+                        count.fetch_sub(1, Ordering::Relaxed);
+                        permit.forget();
+                    }
+                }
+            });
+        }
+    });
+    assert!(table.len() <= 8);
+    let idle = |(_, limiter): &(u64, Limiter<Fixed, ManualClock>)| limiter.snapshot().inflight == 0;
+    assert!(table.limiters().iter().all(idle));
+}
