@@ -143,7 +143,8 @@ impl World {
             load,
             goodput_share: self.good as f64 / (capacity * (LENGTH - WARM_UP).as_secs_f64()),
             p99_ms: p99.copied().unwrap_or_default().as_secs_f64() * 1e3,
-            refused_share: 1.0 - self.latencies.len() as f64 / counted as f64,
+            // Some were served who came before the count began.
+            refused_share: (1.0 - self.latencies.len() as f64 / counted as f64).max(0.0),
         }
     }
 
