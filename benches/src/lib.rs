@@ -1,5 +1,6 @@
 //! Everything that measures.
 
 pub mod cost;
+pub mod fairness;
 pub mod lab;
 pub mod waiting;

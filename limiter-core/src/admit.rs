@@ -158,13 +158,14 @@ impl<L: Law> Limiter<L> {
         } else {
             arrival
         };
+        let (class_share, share) = (share, request.share(share));
         let entered = self.entry.admission.acquire_if(arrival, weight, |seen| {
             fits(weight, seen.inflight(), room(seen.limit(), reserved, share))
                 || seen.inflight() <= reserved && self.may_be_alone(weight, share, seen)
         });
         match entered {
             Ok(after) => Ok(self.entered(after)),
-            Err(seen) => Err(self.refusal_for(weight, share, reserved, seen)),
+            Err(seen) => Err(self.refusal_for(weight, (class_share, share), reserved, seen)),
         }
     }
 
@@ -180,9 +181,14 @@ impl<L: Law> Limiter<L> {
     }
 
     #[cold]
-    fn refusal_for(&self, weight: u32, share: u32, reserved: u32, seen: Occupancy) -> Rejected {
+    fn refusal_for(
+        &self,
+        weight: u32,
+        (class_share, share): (u32, u32),
+        reserved: u32,
+        seen: Occupancy,
+    ) -> Rejected {
         let (limit, inflight) = (seen.limit(), seen.inflight());
-        let room = room(limit, reserved, share);
         let reason = if seen.closed() {
             RejectReason::Closed
         } else if weight == 0 {
@@ -193,7 +199,12 @@ impl<L: Law> Limiter<L> {
             // Or the limit would never be seen to be reached by requests that do not fill it to the last.
             self.entry.peak.raise(inflight.saturating_add(weight - 1));
             RejectReason::AtLimit
-        } else if share < WHOLE && !fits(weight, inflight, room) {
+        } else if share < class_share
+            && !fits(weight, inflight, room(limit, reserved, share))
+            && fits(weight, inflight, room(limit, reserved, class_share))
+        {
+            RejectReason::OverShare
+        } else if share < WHOLE && !fits(weight, inflight, room(limit, reserved, share)) {
             RejectReason::ShareTaken
         } else {
             RejectReason::WaitersAhead

@@ -186,6 +186,8 @@ pub enum RejectReason {
     TooHeavy,
     /// A request of weight 0.
     ZeroWeight,
+    /// Its caller has had more than its share, and what callers may use then is taken.
+    OverShare,
     /// It names a partition that there is not.
     NoSuchPartition,
     /// The limiter was closed.
@@ -245,6 +247,9 @@ impl RejectReason {
             }
             Self::TooHeavy => "heavier than its share of the largest limit; split it, never retry",
             Self::ZeroWeight => "a weight of 0; give it at least 1",
+            Self::OverShare => {
+                "more than the caller's share; refuse the caller, others are still let in"
+            }
             Self::NoSuchPartition => "no partition of that number; correct the request",
             Self::TicketsOut => "every ticket is out; finish one or enlarge the table",
             Self::Closed => "the limiter is closed; stop sending work",

@@ -21,6 +21,7 @@
 //! | limit concurrency | [`Limiter`], [`Config`], [`Permit`] |
 //! | say what matters, and what costs more than one slot | [`Request`], [`Priority`], [`Shares`] |
 //! | guarantee a part of the limit to writes | [`Partitioned`], [`Guarantee`] |
+//! | refuse callers that take too much first | [`Callers`], [`Caller`] |
 //! | choose or write a law | [`law`] |
 //! | call a dependency without making its bad day worse | [`Dependency`], [`Call`], [`DependencyConfig`] |
 //! | do that in parts | [`RetryBudget`], [`Breaker`], [`Throttle`], [`Backoff`], [`LatencyHistogram`] |
@@ -45,6 +46,7 @@ mod backoff;
 mod breaker;
 mod budget;
 mod call;
+mod callers;
 mod cell;
 mod config;
 mod dependency;
@@ -74,6 +76,7 @@ pub use backoff::{Backoff, Jitter};
 pub use breaker::{Breaker, BreakerChange, BreakerConfig, BreakerOpen, BreakerState, Pass};
 pub use budget::{BudgetConfig, Exhausted, RetryBudget, Tokens};
 pub use call::{Attempt, Call, CallOptions, Carried, Depends, Ending, GiveUp, Refusal, Step};
+pub use callers::{Caller, Callers, Standing};
 pub use cell::admission::MAX_LIMIT;
 pub use cell::state::Words;
 pub use config::Config;

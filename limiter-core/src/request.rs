@@ -22,6 +22,8 @@ pub struct Request {
     retry: bool,
     /// `u16::MAX` for none.
     partition: u16,
+    /// What it may use at most, per mille, whatever its class.
+    most: u16,
 }
 
 impl Request {
@@ -32,6 +34,7 @@ impl Request {
             weight: 1,
             retry: false,
             partition: u16::MAX,
+            most: 1_000,
         }
     }
 
@@ -86,6 +89,21 @@ impl Request {
             self.priority.lower()
         } else {
             self.priority
+        }
+    }
+
+    pub(crate) const fn at_most(mut self, per_mille: u16) -> Self {
+        self.most = per_mille;
+        self
+    }
+
+    /// What it may use, per mille, where its class may use `share`.
+    #[inline]
+    pub(crate) const fn share(&self, share: u32) -> u32 {
+        if (self.most as u32) < share {
+            self.most as u32
+        } else {
+            share
         }
     }
 

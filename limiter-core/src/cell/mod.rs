@@ -5,6 +5,7 @@ pub(crate) mod admission;
 pub(crate) mod backlog;
 pub(crate) mod breaker;
 pub(crate) mod budget;
+pub(crate) mod callers;
 pub(crate) mod controls;
 pub(crate) mod gate;
 pub(crate) mod histogram;

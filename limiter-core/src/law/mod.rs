@@ -14,6 +14,7 @@ pub(crate) mod backoff;
 mod baseline;
 pub(crate) mod breaker;
 pub(crate) mod budget;
+pub(crate) mod callers;
 mod fixed;
 mod gradient;
 pub(crate) mod histogram;

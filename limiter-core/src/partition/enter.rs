@@ -66,7 +66,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         let (share, waits) = self.limiter.shares.read(request.class());
         let newcomer = arrival == Arrival::Newcomer && request.class() <= waits;
         room.acquire(newcomer, request.slots(), |quota| {
-            part(quota.min(guaranteed), share)
+            part(quota.min(guaranteed), request.share(share))
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::explore::explore;
 use crate::cell::backlog::{Backlog, OWED};
+use crate::cell::callers::{Fading, Shared};
 use crate::cell::histogram::Histogram;
 use crate::cell::ring::Ring;
 use crate::time::Stamp;
@@ -106,5 +107,34 @@ fn samples_in_two_counters_of_one_word_are_both_counted() {
         thread.join().unwrap();
         assert_eq!(histogram.quantile(500, 2), Some(2));
         assert_eq!(histogram.quantile(1_000, 2), Some(3));
+    });
+}
+
+#[test]
+fn counts_of_callers_beside_a_new_period_are_halved_once_and_all_added() {
+    explore("cell-fading", || {
+        let count = Arc::new(Fading::new());
+        count.add(8, 1);
+        let thread = {
+            let count = Arc::clone(&count);
+            thread::spawn(move || count.add(1, 2))
+        };
+        count.add(1, 2);
+        thread.join().unwrap();
+        assert_eq!(count.read(2), 6);
+        assert_eq!(count.read(3), 3);
+    });
+}
+
+#[test]
+fn a_new_period_is_begun_by_one_of_those_who_come() {
+    explore("cell-turn", || {
+        let period = Arc::new(Shared::new());
+        let thread = {
+            let period = Arc::clone(&period);
+            thread::spawn(move || period.turn(7))
+        };
+        let here = period.turn(7);
+        assert!(here != thread.join().unwrap());
     });
 }
