@@ -42,7 +42,7 @@
 )]
 #![cfg_attr(
     feature = "config",
-    doc = "| read all that from a file, also while running | [`file`] |"
+    doc = "| read all that from a file, also while running | [`file::Settings`] |"
 )]
 //!
 //! # Cancellation
