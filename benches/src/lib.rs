@@ -2,5 +2,6 @@
 
 pub mod cost;
 pub mod fairness;
+pub mod incidents;
 pub mod lab;
 pub mod waiting;

@@ -73,7 +73,7 @@ pub fn read(text: &str) -> Result<Configured, FileError> {
     Ok(Configured { model, law })
 }
 
-fn unread(text: &str, error: &toml::de::Error) -> FileError {
+pub(crate) fn unread(text: &str, error: &toml::de::Error) -> FileError {
     let span = error.span();
     let field = span.clone().and_then(|span| field_at(text, &span));
     FileError {
@@ -88,7 +88,7 @@ fn unread(text: &str, error: &toml::de::Error) -> FileError {
 }
 
 /// A wrong value at `span`, which is in the line of its field.
-fn wrong(text: &str, span: &Range<usize>, message: impl fmt::Display) -> FileError {
+pub(crate) fn wrong(text: &str, span: &Range<usize>, message: impl fmt::Display) -> FileError {
     let message = match field_at(text, span) {
         Some(field) => format!("{field}: {message}"),
         None => message.to_string(),

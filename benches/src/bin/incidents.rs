@@ -1,0 +1,206 @@
+//! Replays of incidents: as they were, with what is set by hand, and with the library.
+
+use benches::incidents::judge::{Row, judge};
+use benches::incidents::page::{Section, page};
+use benches::incidents::scenario::Scenario;
+use benches::incidents::setting::{Mode, Setting};
+use benches::incidents::sweep::{self, Point};
+use benches::incidents::tally::Tally;
+use benches::incidents::{catalogue, plot, read, report, world};
+use lexopt::prelude::*;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Replays nine incidents as models in virtual time: as they were, by hand, with the library.
+
+usage: incidents [options]
+  --only ID         only the incident ID; may be repeated
+  --scenario FILE   that of FILE instead
+  --seeds N         seeds 1 to N, 3 if not given
+  --sweep           where a system comes back: fault strength, retries, callers
+  --json PATH       a flat object for each incident, mode, adoption and seed (or point of the sweep)
+  --html PATH       where the page goes, target/incidents/incidents.html (or sweep.html) if not given
+  --list            names of incidents
+";
+
+type Failure = Box<dyn std::error::Error>;
+
+#[derive(Debug)]
+struct Options {
+    only: Vec<String>,
+    scenario: Option<PathBuf>,
+    seeds: u64,
+    sweep: bool,
+    json: Option<PathBuf>,
+    html: Option<PathBuf>,
+    list: bool,
+    help: bool,
+}
+
+fn options() -> Result<Options, lexopt::Error> {
+    let mut options = Options {
+        only: Vec::new(),
+        scenario: None,
+        seeds: 3,
+        sweep: false,
+        json: None,
+        html: None,
+        list: false,
+        help: false,
+    };
+    let mut arguments = lexopt::Parser::from_env();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("only") => options.only.push(arguments.value()?.string()?),
+            Long("scenario") => options.scenario = Some(arguments.value()?.into()),
+            Long("seeds") => options.seeds = arguments.value()?.parse()?,
+            Long("sweep") => options.sweep = true,
+            Long("json") => options.json = Some(arguments.value()?.into()),
+            Long("html") => options.html = Some(arguments.value()?.into()),
+            Long("list") => options.list = true,
+            Long("help") | Short('h') => options.help = true,
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(options)
+}
+
+fn main() -> ExitCode {
+    match options()
+        .map_err(Into::into)
+        .and_then(|options| start(&options))
+    {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("incidents: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(options: &Options) -> Result<(), Failure> {
+    if options.help {
+        print!("{HELP}");
+        return Ok(());
+    }
+    if options.sweep {
+        return run_sweep(options);
+    }
+    let scenarios = scenarios(options)?;
+    if options.list {
+        for scenario in &scenarios {
+            println!("{:<20} {}", scenario.id, scenario.about);
+        }
+        return Ok(());
+    }
+    let mut all: Vec<(&Scenario, String, Vec<Row>)> = Vec::new();
+    for scenario in &scenarios {
+        println!("\n{}: {}\n{}", scenario.id, scenario.about, report::HEAD);
+        let mut rows = Vec::new();
+        let mut first: Vec<(&str, Tally)> = Vec::new();
+        for (mode, adoption) in kinds() {
+            for seed in 1..=options.seeds.max(1) {
+                let setting = Setting {
+                    mode,
+                    adoption,
+                    seed,
+                };
+                let tally = world::run(scenario, setting)?;
+                let row = judge(scenario, setting, &tally);
+                println!("{}", report::line(&row));
+                if seed == 1 && (mode != Mode::Library || adoption == 1.0) {
+                    first.push((mode.name(), tally));
+                }
+                rows.push(row);
+            }
+        }
+        let runs: Vec<(&str, &Tally)> = first.iter().map(|one| (one.0, &one.1)).collect();
+        all.push((scenario, plot::draw(scenario, &runs)?, rows));
+    }
+    let sections = all.iter().map(|(scenario, svg, rows)| Section {
+        scenario,
+        svg: svg.clone(),
+        rows: rows.iter().collect(),
+    });
+    write_page(
+        options,
+        "incidents.html",
+        &page(&sections.collect::<Vec<_>>(), ""),
+    )?;
+    let rows: Vec<&Row> = all.iter().flat_map(|one| &one.2).collect();
+    write_json(options, &rows)
+}
+
+/// The modes in the order of tables.
+fn kinds() -> Vec<(Mode, f64)> {
+    let others = [(Mode::AsItWas, 0.0), (Mode::ByHand, 0.0)];
+    let adoptions = [1.0, 0.9, 0.5, 0.1, 0.0].map(|adoption| (Mode::Library, adoption));
+    others.into_iter().chain(adoptions).collect()
+}
+
+fn scenarios(options: &Options) -> Result<Vec<Scenario>, Failure> {
+    if let Some(path) = &options.scenario {
+        let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
+        return Ok(vec![read::read(&text).map_err(|error| named(&error))?]);
+    }
+    let mut all = catalogue::all()?;
+    if let Some(strange) = options
+        .only
+        .iter()
+        .find(|id| all.iter().all(|one| one.id != **id))
+    {
+        return Err(format!("no incident is {strange}; --list shows all").into());
+    }
+    all.retain(|one| options.only.is_empty() || options.only.contains(&one.id));
+    Ok(all)
+}
+
+fn run_sweep(options: &Options) -> Result<(), Failure> {
+    let mut points: Vec<Point> = Vec::new();
+    let mut tables = String::new();
+    for kind in sweep::KINDS {
+        for strength in sweep::STRENGTHS {
+            for retries in sweep::RETRIES {
+                for fleet in sweep::FLEETS {
+                    points.push(sweep::point(kind, strength, retries, fleet)?);
+                }
+            }
+        }
+        let table = sweep::table(&points, kind);
+        println!("{table}");
+        tables.push_str(&table);
+    }
+    let extra = format!(
+        "<h2>Where a system comes back by itself</h2><p>Rows: a fault of {:?} times longer work; columns: {:?} \
+         callers.</p>{}<pre>{tables}</pre>",
+        sweep::STRENGTHS,
+        sweep::FLEETS,
+        sweep::picture(&points)
+    );
+    write_page(options, "sweep.html", &page(&[], &extra))?;
+    write_json(options, &points)
+}
+
+fn write_page(options: &Options, name: &str, text: &str) -> Result<(), Failure> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"));
+    let path = options
+        .html
+        .clone()
+        .unwrap_or_else(|| target.join("incidents").join(name));
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(&path, text)?;
+    println!("\n{}", path.display());
+    Ok(())
+}
+
+fn write_json(options: &Options, rows: &impl serde::Serialize) -> Result<(), Failure> {
+    if let Some(path) = &options.json {
+        std::fs::write(path, serde_json::to_string_pretty(rows)?)?;
+    }
+    Ok(())
+}
