@@ -50,6 +50,21 @@ fn all_nine_incidents_are_files_that_can_be_read() {
 }
 
 #[test]
+fn the_scenario_of_the_readme_can_be_read_and_run() {
+    let readme = include_str!("../README.md");
+    let example = readme
+        .split("```toml")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let scenario = read(example.expect("it has one")).expect("right");
+    assert_eq!(
+        (scenario.id.as_str(), scenario.fault()),
+        ("orders", (40.0, 70.0))
+    );
+    assert!(run(&scenario, setting(AS_IT_WAS, 1)).is_ok());
+}
+
+#[test]
 fn a_run_is_a_function_of_its_seed_in_every_mode() {
     let scenario = small(150, 3);
     for kind in [

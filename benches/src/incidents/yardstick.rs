@@ -21,7 +21,7 @@ pub fn attainable(scenario: &Scenario, tally: &Tally) -> Vec<Vec<f64>> {
         .map(|fleet| scenario.steps(fleet))
         .collect();
     let mut waiting = vec![VecDeque::<(usize, f64)>::new(); scenario.fleet.len()];
-    let mut out = vec![vec![0.0; length]; scenario.fleet.len()];
+    let mut out = vec![Vec::with_capacity(length); scenario.fleet.len()];
     for second in 0..length {
         // What changes within a second counts from its middle on.
         timeline.apply(&mut conditions, scenario, seconds(second as f64 + 0.5));
@@ -67,7 +67,7 @@ pub fn attainable(scenario: &Scenario, tally: &Tally) -> Vec<Vec<f64>> {
                     served += more * (1.0 - conditions.fails[other]);
                 }
             }
-            out[index][second] = served;
+            out[index].push(served);
             take(&mut waiting[index], served);
         }
     }
