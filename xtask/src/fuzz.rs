@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -57,16 +58,12 @@ fn fuzz(project: &Project, time: Duration, features: &[&str]) -> Result<()> {
         command
     };
     run_command(&mut cargo_fuzz("build"))?;
-    let mut lines = Vec::new();
-    for target in targets(&project.root)? {
-        if target == "lab" && features.is_empty() {
-            continue;
-        }
-        let found = project.build_folder("fuzz-corpus").join(&target);
+    let one = &|target: &String| -> Result<String> {
+        let found = project.build_folder("fuzz-corpus").join(target);
         fs::create_dir_all(&found)?;
         let mut command = cargo_fuzz("run");
-        command.arg(&target).arg(&found);
-        command.arg(Path::new("corpus").join(&target));
+        command.arg(target).arg(&found);
+        command.arg(Path::new("corpus").join(target));
         command.args(["--", "-print_final_stats=1", "-timeout=10"]);
         command.arg(format!("-max_total_time={}", time.as_secs()));
         let end = capture(&mut command)?;
@@ -77,9 +74,27 @@ fn fuzz(project: &Project, time: Duration, features: &[&str]) -> Result<()> {
             );
         }
         let runs = executions(&end.stderr).context("the fuzzer does not say how often it ran")?;
-        lines.push(format!("{target:<12} {runs:>12} executions, nothing found"));
+        Ok(format!("{target:<12} {runs:>12} executions, nothing found"))
+    };
+    let mut targets = targets(&project.root)?;
+    targets.retain(|target| target != "lab" || !features.is_empty());
+    // As many at once as there are cores.
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    for several in targets.chunks(cores) {
+        let ends: Vec<_> = thread::scope(|scope| {
+            let running: Vec<_> = several
+                .iter()
+                .map(|target| scope.spawn(move || one(target)))
+                .collect();
+            running.into_iter().map(|one| one.join()).collect()
+        });
+        for end in ends {
+            match end {
+                Ok(line) => println!("{}", line?),
+                Err(_) => bail!("the thread of a fuzzer panicked"),
+            }
+        }
     }
-    println!("{}", lines.join("\n"));
     Ok(())
 }
 
