@@ -3,7 +3,7 @@
 //!
 //! - [`case`]: something to measure, and [`catalogue`] all there is
 //! - `ours`, `peers`: how each is built and called
-//! - [`raw`]: what times are given in
+//! - `raw`: what times are given in
 //! - [`timing`]: interleaved rounds, on one thread and on two
 //! - [`counting`]: instructions, by a child process under callgrind
 //! - [`heap`]: allocations, by a program with a counting allocator
