@@ -150,8 +150,25 @@ impl<L: Law> Limiter<L> {
         request: &Request,
         reserved: u32,
     ) -> Result<(Tag, Seen), Rejected> {
+        let share = request.share(self.shares.share(request.class()));
+        // Most find that nobody waits and that there is room.
+        let free = |limit| room(limit, reserved, share);
+        match self.entry.admission.acquire_within(request.slots(), free) {
+            Some(after) => Ok(self.entered(after)),
+            None => self.enter_or_say_why(arrival, request, reserved),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_or_say_why(
+        &self,
+        arrival: Arrival,
+        request: &Request,
+        reserved: u32,
+    ) -> Result<(Tag, Seen), Rejected> {
         let (class, weight) = (request.class(), request.slots());
-        let (share, waits) = self.shares.read(class);
+        let (share, waits) = (self.shares.share(class), self.shares.waits());
         // Before those who wait in lower classes.
         let arrival = if class > waits {
             Arrival::Waiter

@@ -18,6 +18,8 @@ use crate::law::shares::Priority;
 #[must_use = "a request does nothing until it is admitted"]
 pub struct Request {
     priority: Priority,
+    /// The priority, or the class below for a retry.
+    class: Priority,
     weight: u32,
     retry: bool,
     /// `u16::MAX` for none.
@@ -31,6 +33,7 @@ impl Request {
     pub const fn new() -> Self {
         Self {
             priority: Priority::Critical,
+            class: Priority::Critical,
             weight: 1,
             retry: false,
             partition: u16::MAX,
@@ -41,7 +44,7 @@ impl Request {
     /// How much it matters.
     pub const fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
-        self
+        self.classed()
     }
 
     /// How many slots it takes, at least 1; 0 is refused.
@@ -61,6 +64,15 @@ impl Request {
     /// Leave it out where retries matter as much as first attempts.
     pub const fn attempt(mut self, number: u32) -> Self {
         self.retry = number > 1;
+        self.classed()
+    }
+
+    const fn classed(mut self) -> Self {
+        self.class = if self.retry {
+            self.priority.lower()
+        } else {
+            self.priority
+        };
         self
     }
 
@@ -85,11 +97,12 @@ impl Request {
 
     /// The class it is admitted in: its priority, one lower for a retry.
     pub const fn class(&self) -> Priority {
-        if self.retry {
-            self.priority.lower()
-        } else {
-            self.priority
-        }
+        self.class
+    }
+
+    #[inline]
+    pub(crate) const fn raw_place(&self) -> u16 {
+        self.partition
     }
 
     pub(crate) const fn at_most(mut self, per_mille: u16) -> Self {

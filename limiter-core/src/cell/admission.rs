@@ -33,6 +33,7 @@
 
 use super::sync::{AtomicWord, Ordering, Word, const_unless_loom};
 use crate::law::partition::book;
+use crate::law::shares::fits;
 
 const INFLIGHT_BITS: u32 = Word::BITS / 2;
 const INFLIGHT_MASK: Word = (1 << INFLIGHT_BITS) - 1;
@@ -124,6 +125,19 @@ impl Admission {
                 Err(current) => word = current,
             }
         }
+    }
+
+    /// Takes `weight` slots where nobody waits and they fit into what `room` says of the limit.
+    #[inline]
+    pub(crate) fn acquire_within(
+        &self,
+        weight: u32,
+        room: impl Fn(u32) -> u32,
+    ) -> Option<Occupancy> {
+        self.acquire_if(Arrival::Newcomer, weight, |seen| {
+            fits(weight, seen.inflight(), room(seen.limit()))
+        })
+        .ok()
     }
 
     /// Frees `weight` slots and returns the word after it. The caller owns them, so `inflight` is at least that.

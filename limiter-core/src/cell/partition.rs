@@ -99,15 +99,14 @@ impl Room {
     #[inline]
     pub(crate) fn acquire(
         &self,
-        newcomer: bool,
+        passes: impl Fn() -> bool,
         weight: u32,
         most: impl Fn(u32) -> u32,
     ) -> Result<Places, Places> {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let seen = Places(word);
-            let barred = newcomer && seen.waiting();
-            if barred || !fits(weight, seen.inflight(), most(seen.quota())) {
+            if !fits(weight, seen.inflight(), most(seen.quota())) || seen.waiting() && !passes() {
                 return Err(seen);
             }
             let after = word + Word::from(weight);
@@ -134,7 +133,13 @@ impl Room {
         // Release pairs with `acquire`.
         let before = self.word.fetch_sub(Word::from(weight), Ordering::Release);
         let after = Places(before.wrapping_sub(Word::from(weight)));
-        (after, Places(before).booked() - after.booked())
+        let before = Places(before);
+        let over = if before.inflight() > before.quota() {
+            before.booked() - after.booked()
+        } else {
+            0
+        };
+        (after, over)
     }
 
     /// Lowers the quota to `most`, if it is above; returns how many bookings are over.

@@ -39,15 +39,19 @@ impl ClassShares {
         }
     }
 
-    /// The share of a class, per mille, and the highest class that waits when anybody does.
+    /// The share of a class, per mille.
     #[inline]
-    pub(crate) fn read(&self, priority: Priority) -> (u32, Priority) {
+    pub(crate) fn share(&self, priority: Priority) -> u32 {
         let word = self.0.load(Ordering::Relaxed);
-        let share = match priority {
+        match priority {
             Priority::Critical => WHOLE,
             below => word >> (below as u32 * BITS) & MASK,
-        };
-        (share, Priority::from_code(word >> CLASS_SHIFT))
+        }
+    }
+
+    /// The highest class that waits, when anybody does.
+    pub(crate) fn waits(&self) -> Priority {
+        Priority::from_code(self.0.load(Ordering::Relaxed) >> CLASS_SHIFT)
     }
 
     pub(crate) fn shares(&self) -> Shares {

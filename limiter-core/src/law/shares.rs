@@ -151,12 +151,14 @@ impl Default for Shares {
 /// How much of `whole` a share is, rounded up: never 0 unless `whole` is. A word of 32 bits holds the product,
 /// for limits have 15 bits there.
 #[inline]
+#[allow(clippy::manual_div_ceil, reason = "it takes two divisions")]
 pub(crate) const fn part(whole: u32, per_mille: u32) -> u32 {
-    ((whole as usize * per_mille as usize).div_ceil(WHOLE as usize)) as u32
+    ((whole as usize * per_mille as usize + (WHOLE as usize - 1)) / WHOLE as usize) as u32
 }
 
 /// Whether `weight`, which is not 0, fits beside `inflight` into `room`.
 #[inline]
 pub(crate) const fn fits(weight: u32, inflight: u32, room: u32) -> bool {
-    weight != 0 && inflight < room && weight <= room - inflight
+    // One comparison: 0 becomes the largest.
+    weight.wrapping_sub(1) < room.saturating_sub(inflight)
 }

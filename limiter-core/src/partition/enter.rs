@@ -10,7 +10,22 @@ use crate::request::Request;
 use crate::time::Timestamp;
 
 impl<const P: usize, L: Law> Partitioned<P, L> {
+    /// Lets a request in on its partition's own slots, if nothing else is to be thought of: the quotas are those
+    /// of the limit, and nobody waits.
     #[inline]
+    pub(super) fn enter_own(&self, request: &Request, now: Timestamp) -> Option<Seat> {
+        let place = request.raw_place();
+        let room = self.rooms.get(usize::from(place))?;
+        if self.limiter.occupancy().limit() != self.books.adopted() {
+            return None;
+        }
+        let share = request.share(self.limiter.shares.share(request.class()));
+        let never = || false;
+        let after = room.acquire(never, request.slots(), |quota| part(quota, share));
+        Some(self.own(after.ok()?, request, place, now))
+    }
+
+    #[inline(never)]
     pub(super) fn enter(
         &self,
         arrival: Arrival,
@@ -18,7 +33,8 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         now: Timestamp,
     ) -> Result<Seat, Rejected> {
         let seen = self.limiter.occupancy();
-        if seen.limit() != self.books.adopted() {
+        let limit = seen.limit();
+        if limit != self.books.adopted() {
             self.balance();
         }
         let Some(index) = request.place() else {
@@ -36,12 +52,26 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
             ));
         };
         let place = index as u16;
-        if let Ok(after) = self.enter_room(arrival, request, place, room) {
-            return Ok(self.own(after, request, place, now));
+        match self.enter_room(arrival, request, place, room, limit) {
+            Ok(after) => Ok(self.own(after, request, place, now)),
+            Err(_) => self.enter_beside_own(arrival, request, place, room, now),
         }
+    }
+
+    /// The partition's own slots are taken, or not enough of them are free.
+    #[inline(never)]
+    fn enter_beside_own(
+        &self,
+        arrival: Arrival,
+        request: &Request,
+        place: u16,
+        room: &Room,
+        now: Timestamp,
+    ) -> Result<Seat, Rejected> {
         let mut pooled = self.enter_pool(arrival, request, Some((place, room)), now);
-        if pooled.is_err() && self.claim(index, room, now) {
-            if let Ok(after) = self.enter_room(arrival, request, place, room) {
+        if pooled.is_err() && self.claim(place.into(), room, now) {
+            let limit = self.limiter.occupancy().limit();
+            if let Ok(after) = self.enter_room(arrival, request, place, room, limit) {
                 return Ok(self.own(after, request, place, now));
             }
             pooled = self.enter_pool(arrival, request, Some((place, room)), now);
@@ -59,31 +89,43 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         request: &Request,
         place: u16,
         room: &Room,
+        limit: u32,
     ) -> Result<Places, Places> {
-        // Of this limit, though the quota may be that of the one before: whoever lets somebody in by an older
+        // Of this limit, where the quota is still that of the one before: whoever lets somebody in by an older
         // limit could have done so before it changed.
-        let guaranteed = self.guaranteed(place.into(), self.limiter.occupancy().limit());
-        let (share, waits) = self.limiter.shares.read(request.class());
-        let newcomer = arrival == Arrival::Newcomer && request.class() <= waits;
-        room.acquire(newcomer, request.slots(), |quota| {
-            part(quota.min(guaranteed), request.share(share))
+        let guaranteed = if limit == self.books.adopted() {
+            u32::MAX
+        } else {
+            self.guaranteed(place.into(), limit)
+        };
+        let shares = &self.limiter.shares;
+        let share = request.share(shares.share(request.class()));
+        // Whoever waited, or is of a higher class than those who do, does not stay behind them.
+        let passes = || arrival == Arrival::Waiter || request.class() > shares.waits();
+        room.acquire(passes, request.slots(), |quota| {
+            part(quota.min(guaranteed), share)
         })
     }
 
     #[inline]
     fn own(&self, after: Places, request: &Request, place: u16, now: Timestamp) -> Seat {
-        let full = after.inflight() >= after.quota();
-        let seen = self.limiter.occupancy();
-        let entry = &self.limiter.entry;
-        if full && seen.inflight() >= seen.limit() {
-            // Whoever comes next is refused: the limit is reached.
-            entry.peak.raise(seen.limit());
+        if after.inflight() >= after.quota() {
+            self.note_full();
         }
         Seat {
             slot: self
                 .limiter
                 .slot(request.slots(), self.limiter.tag().0, now),
             place: Place::Own(place),
+        }
+    }
+
+    /// Own slots are taken to the last: when what is for everybody is too, the limit is reached.
+    #[cold]
+    fn note_full(&self) {
+        let seen = self.limiter.occupancy();
+        if seen.inflight() >= seen.limit() {
+            self.limiter.entry.peak.raise(seen.limit());
         }
     }
 

@@ -179,7 +179,10 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     /// [`NoSuchPartition`](crate::RejectReason::NoSuchPartition).
     #[inline]
     pub fn admit(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
-        self.enter(Arrival::Newcomer, request, now)
+        match self.enter_own(request, now) {
+            Some(seat) => Ok(seat),
+            None => self.enter(Arrival::Newcomer, request, now),
+        }
     }
 
     /// As [`admit`](Partitioned::admit), for one who waited: under the queue's lock, after
@@ -215,6 +218,14 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         if let Some(room) = seat.partition().and_then(|index| self.rooms.get(index)) {
             room.count(outcome);
         }
+        if !seat.slot.sample().teaches(outcome) {
+            return self.release(seat);
+        }
+        self.settle_taught(seat, outcome, now)
+    }
+
+    #[inline(never)]
+    fn settle_taught(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
         let change = self.limiter.observe(&seat.slot, outcome, now);
         let released = self.release(seat);
         if change.is_some() {
