@@ -38,20 +38,20 @@ pub(crate) struct Bounds {
 /// Without compare-and-swap, and atomics through critical sections.
 #[cfg(board = "microbit")]
 pub(crate) const BOUNDS: Bounds = Bounds {
-    pair: bound(140, 330),
-    overload: bound(75, 330),
+    pair: bound(140, 310),
+    overload: bound(75, 275),
     refusal: bound(50, 65),
-    aimd: untargeted(1_200),
-    knee: untargeted(10_000),
+    aimd: untargeted(1_100),
+    knee: untargeted(7_500),
     join: bound(40, 60),
     again: bound(40, 40),
-    release: bound(40, 140),
+    release: bound(40, 180),
     take: bound(40, 40),
-    leave: bound(40, 50),
+    leave: bound(40, 55),
     clock: untargeted(20),
-    withdraw: bound(50, 420),
-    call: bound(380, 3_400),
-    save: untargeted(2_900),
+    withdraw: bound(50, 330),
+    call: bound(380, 3_000),
+    save: untargeted(2_600),
 };
 
 #[cfg(not(board = "microbit"))]
