@@ -201,8 +201,7 @@ impl<L: Law> Limiter<L> {
         Ok((self.slot(1, tag, now), seen))
     }
 
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    #[inline]
     fn take(&self, arrival: Arrival) -> Result<(Tag, Seen), Rejected> {
         match self.entry.admission.acquire(arrival) {
             Ok(after) => Ok(self.entered(after)),

@@ -63,11 +63,11 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     knee: untargeted(4_200),
     join: bound(40, 55),
     again: bound(40, 40),
-    release: bound(40, 90),
+    release: bound(40, 130),
     take: bound(40, 40),
     leave: bound(40, 40),
     clock: untargeted(20),
     withdraw: bound(40, 165),
     call: bound(200, 1_700),
-    save: untargeted(1_800),
+    save: untargeted(2_150),
 };
