@@ -37,6 +37,10 @@
 //! | test code that uses it | [`ManualClock`], [`Limiter::with_clock`] |
 #![cfg_attr(feature = "tower", doc = "| limit a tower service | [`tower`] |")]
 #![cfg_attr(
+    feature = "chaos",
+    doc = "| rehearse a bad day in staging | [`chaos`] |"
+)]
+#![cfg_attr(
     feature = "http",
     doc = "| limit HTTP and gRPC, servers and callers | [`http`] |"
 )]
@@ -68,6 +72,8 @@
 
 mod breaker;
 mod budget;
+#[cfg(feature = "chaos")]
+pub mod chaos;
 mod clock;
 mod config;
 mod dependency;
