@@ -130,7 +130,7 @@ impl World<'_> {
         let instances = self.scenario.station[station].instances;
         let instance = (uniform(&mut self.random) * f64::from(instances)) as usize;
         // What falls back to it is no attempt of a request that needs it, and has its own budget.
-        if station == self.watched && instead.is_none() {
+        if self.alike[station] && instead.is_none() {
             super::tally::count(&mut self.tally.attempts, root.began);
         }
         let job = self.jobs.add(Job {

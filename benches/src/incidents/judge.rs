@@ -26,14 +26,14 @@ pub struct Row {
     pub rate_max: f64,
     /// Answers in time during the fault, as a share of what could have been served.
     pub goodput_share_fault: f64,
-    /// The smallest share of its service before the fault that a bystander kept; null without any.
+    /// The smallest share of its requests that a bystander was served in the fault; null without any.
     pub bystander_share_min: Option<f64>,
     /// Which one.
     pub bystander: Option<String>,
     /// In some ten seconds less than half was served of what could have been.
     pub collapsed: bool,
-    /// From the end of the fault until service was within 5 % of that before it for good, in s; until the end
-    /// of the run if it never was.
+    /// From the end of the fault until 95 % of what could succeed did, for good, in s; until the end of the run if
+    /// that never was.
     pub recover_s: f64,
     /// That happened within 30 s or 100 round trips, without anybody's hand.
     pub recovered: bool,
@@ -218,9 +218,8 @@ impl<'a> View<'a> {
         if begun < 1.0 { 1.0 } else { kept / begun }
     }
 
-    /// Seconds from the end of the fault until service was within 5 % of that before it, for good.
+    /// Seconds from the end of the fault until 95 % of what could succeed did, for good.
     fn recovery(&self) -> Option<usize> {
-        let usual = self.kept(self.warm_up, self.fault.0.max(self.warm_up + 1));
         // Requests that begin last cannot be answered in time before the run is over.
         let longest = self
             .scenario
@@ -230,7 +229,7 @@ impl<'a> View<'a> {
         let last = self
             .end
             .saturating_sub(longest.fold(0.0, f64::max).ceil() as usize + 1);
-        let well = |from: usize| self.kept(from, from + STEADY) >= 0.95 * usual;
+        let well = |from: usize| self.kept(from, from + STEADY) >= 0.95;
         let mut since = None;
         for from in (self.fault.1..last.saturating_sub(STEADY - 1)).rev() {
             if !well(from) {
@@ -268,17 +267,12 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// What each bystander kept of its service, from the fault to the end.
+    /// What each bystander kept of its service during the fault.
     fn bystanders(&self) -> Vec<(String, f64)> {
-        let before = self.fleet_shares(self.warm_up, self.fault.0.max(self.warm_up + 1));
-        let during = self.fleet_shares(self.fault.0, self.fault.1);
-        let all = self
-            .scenario
-            .fleet
-            .iter()
-            .zip(before.into_iter().zip(during));
+        let shares = self.fleet_shares(self.fault.0, self.fault.1).into_iter();
+        let all = self.scenario.fleet.iter().zip(shares);
         all.filter(|(fleet, _)| fleet.bystander)
-            .map(|(_, (before, during))| (before.0, during.1 / before.1.max(1e-9)))
+            .map(|(_, share)| share)
             .collect()
     }
 }

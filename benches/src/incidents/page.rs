@@ -8,7 +8,7 @@ use std::fmt::Write;
 const STYLE: &str = "body{font:15px/1.45 sans-serif;max-width:1040px;margin:2em auto;padding:0 1em;color:#222}\
 table{border-collapse:collapse;font-size:13px;margin:1em 0}\
 td,th{padding:2px 9px;text-align:right;border-bottom:1px solid #ddd}\
-td:first-child,th:first-child{text-align:left}.miss{color:#b00020;font-weight:bold}\
+td:first-child,th:first-child{text-align:left;white-space:nowrap}.miss{color:#b00020;font-weight:bold}\
 svg{max-width:100%;height:auto}h2{margin-top:2.2em}";
 
 /// One incident of the page.

@@ -77,6 +77,8 @@ pub(super) struct World<'a> {
     /// The generation of each caller's session, by fleet.
     pub(super) sessions: Vec<Vec<u32>>,
     pub(super) watched: usize,
+    /// It and its alternatives in any path.
+    pub(super) alike: Vec<bool>,
     /// Whether the fleet's path goes through the watched station.
     pub(super) needs: Vec<bool>,
     pub(super) network: u64,
@@ -113,6 +115,12 @@ impl<'a> World<'a> {
                     .any(|&station| station == watched)
             })
             .collect();
+        let alike = (0..scenario.station.len())
+            .map(|station| {
+                let mut steps = wiring.steps.iter().flatten();
+                steps.any(|step| step.contains(&watched) && step.contains(&station))
+            })
+            .collect();
         let outside = (0_u64..).zip(fleets.clone());
         Self {
             conditions: Conditions::new(scenario),
@@ -133,6 +141,7 @@ impl<'a> World<'a> {
                 .map(|fleet| vec![0; fleet.callers as usize])
                 .collect(),
             watched,
+            alike,
             needs,
             network: millis(scenario.network_ms),
             tally: Tally {
