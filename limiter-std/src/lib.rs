@@ -116,6 +116,6 @@ pub use permit::Permit;
 pub use wait::{Acquire, AcquireUntil, QueueSnapshot};
 
 /// The examples of the README compile.
-#[cfg(all(doctest, feature = "http"))]
+#[cfg(all(doctest, feature = "http", feature = "chaos"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;

@@ -11,7 +11,7 @@
 //! use std::io::{Error, ErrorKind};
 //! use tower::{ServiceBuilder, ServiceExt};
 //!
-//! let minutes = |minutes| Duration::from_secs(60 * minutes);
+//! let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
 //! let schedule = Schedule::new()
 //!     .delay(minutes(1)..minutes(3), 1_000, Duration::from_millis(250))
 //!     .refuse(minutes(3)..minutes(4), 500)
