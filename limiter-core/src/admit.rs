@@ -128,6 +128,9 @@ impl<L: Law> Limiter<L> {
     /// Changes what each class may use of the limit. Who is in flight stays; the returned flag says that
     /// somebody waits and may be let in now.
     ///
+    /// The flag is in another word than the shares: one who is just joining an adapter's queue may see the old
+    /// shares and not be seen. An adapter serves its queue after this whatever the flag says.
+    ///
     /// # Errors
     ///
     /// As [`Shares::check`]; nothing changes.
