@@ -33,6 +33,8 @@ fn eight_threads_lose_no_slot_no_sample_and_never_pass_the_limit() {
             .initial(4)
             .max(8)
             .min_samples(1)
+            // A part that stands for all would not add up to the last one.
+            .one_timed_of(1)
             .windows(Duration::ZERO, Duration::from_secs(1)),
     );
     let (finished, refused, clock) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
