@@ -194,16 +194,22 @@ impl Bench {
                         String::new()
                     };
                     timeline.add(name, time, server, &slices);
-                    turns.push(measured);
+                    if mode == ModeName::None {
+                        let turns = vec![measured];
+                        rows.push(Row::new(mode, load, rate, capacity, turns, server));
+                        // Its backlog would last for minutes, at the cost of those whose turn is next. It gets
+                        // the best it can have: a restart.
+                        server.stop().await?;
+                        *server = Server::start(&self.site, mode, fixed).await?;
+                    } else {
+                        turns.push(measured);
+                    }
                 }
             }
             for ((server, timeline), turns) in running.iter_mut().zip(turns) {
-                let mode = timeline.mode;
-                rows.push(Row::new(mode, load, rate, capacity, turns, server));
-                if mode == ModeName::None {
-                    // Its backlog would last for minutes. It gets the best it can have: a restart.
-                    server.stop().await?;
-                    *server = Server::start(&self.site, mode, fixed).await?;
+                if !turns.is_empty() {
+                    let mode = timeline.mode;
+                    rows.push(Row::new(mode, load, rate, capacity, turns, server));
                 }
             }
         }
