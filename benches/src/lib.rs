@@ -4,4 +4,5 @@ pub mod cost;
 pub mod fairness;
 pub mod incidents;
 pub mod lab;
+pub mod program;
 pub mod waiting;

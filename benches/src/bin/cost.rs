@@ -6,6 +6,7 @@ use benches::cost::heap::{self, Heap};
 use benches::cost::report::Row;
 use benches::cost::timing::{self, Plan, Time};
 use benches::cost::{counting, report};
+use benches::program::{self, Failure, write_json};
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,8 +23,6 @@ usage: cost [options]
   --json PATH     a flat object for each operation, implementation and number of threads
   --list          names of operations and implementations
 ";
-
-type Failure = Box<dyn std::error::Error>;
 
 #[derive(Debug, Default)]
 struct Options {
@@ -61,16 +60,12 @@ fn options() -> Result<Options, lexopt::Error> {
 }
 
 fn main() -> ExitCode {
-    match options()
-        .map_err(Into::into)
-        .and_then(|options| run(&options))
-    {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("cost: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::end(
+        "cost",
+        options()
+            .map_err(Into::into)
+            .and_then(|options| run(&options)),
+    )
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
@@ -110,10 +105,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     let rows = rows(&cases, &times, &counts);
     print!("{}", report::table(&rows));
     print_end(&rows);
-    if let Some(path) = &options.json {
-        std::fs::write(path, serde_json::to_string_pretty(&rows)? + "\n")?;
-    }
-    Ok(())
+    write_json(options.json.as_ref(), &rows)
 }
 
 fn chosen(options: &Options) -> Result<Vec<&'static Case>, Failure> {

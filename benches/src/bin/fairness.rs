@@ -1,6 +1,7 @@
 //! What innocent callers keep when others ask for too much, in virtual time.
 
 use benches::fairness::{Row, SCENARIOS, measure};
+use benches::program::{self, Failure, write_json};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,16 +15,8 @@ usage: fairness [options]
   --list          the scenarios
 ";
 
-type Failure = Box<dyn std::error::Error>;
-
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("fairness: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::end("fairness", run())
 }
 
 fn run() -> Result<(), Failure> {
@@ -78,8 +71,5 @@ fn run() -> Result<(), Failure> {
         );
         rows.push(row);
     }
-    if let Some(path) = json {
-        std::fs::write(path, serde_json::to_string_pretty(&rows)? + "\n")?;
-    }
-    Ok(())
+    write_json(json.as_ref(), &rows)
 }

@@ -7,6 +7,7 @@ use benches::incidents::setting::{Mode, Setting};
 use benches::incidents::sweep::{self, Point};
 use benches::incidents::tally::Tally;
 use benches::incidents::{catalogue, plot, read, report, world};
+use benches::program::{self, Failure, write_json};
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,8 +24,6 @@ usage: incidents [options]
   --html PATH       where the page goes, target/incidents/incidents.html (or sweep.html) if not given
   --list            names of incidents
 ";
-
-type Failure = Box<dyn std::error::Error>;
 
 #[derive(Debug)]
 struct Options {
@@ -67,16 +66,12 @@ fn options() -> Result<Options, lexopt::Error> {
 }
 
 fn main() -> ExitCode {
-    match options()
-        .map_err(Into::into)
-        .and_then(|options| start(&options))
-    {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("incidents: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::end(
+        "incidents",
+        options()
+            .map_err(Into::into)
+            .and_then(|options| start(&options)),
+    )
 }
 
 fn start(options: &Options) -> Result<(), Failure> {
@@ -129,7 +124,7 @@ fn start(options: &Options) -> Result<(), Failure> {
         &page(&sections.collect::<Vec<_>>(), ""),
     )?;
     let rows: Vec<&Row> = all.iter().flat_map(|one| &one.2).collect();
-    write_json(options, &rows)
+    write_json(options.json.as_ref(), &rows)
 }
 
 /// The modes in the order of tables.
@@ -180,7 +175,7 @@ fn run_sweep(options: &Options) -> Result<(), Failure> {
         sweep::picture(&points)
     );
     write_page(options, "sweep.html", &page(&[], &extra))?;
-    write_json(options, &points)
+    write_json(options.json.as_ref(), &points)
 }
 
 fn write_page(options: &Options, name: &str, text: &str) -> Result<(), Failure> {
@@ -195,12 +190,5 @@ fn write_page(options: &Options, name: &str, text: &str) -> Result<(), Failure> 
     }
     std::fs::write(&path, text)?;
     println!("\n{}", path.display());
-    Ok(())
-}
-
-fn write_json(options: &Options, rows: &impl serde::Serialize) -> Result<(), Failure> {
-    if let Some(path) = &options.json {
-        std::fs::write(path, serde_json::to_string_pretty(rows)?)?;
-    }
     Ok(())
 }

@@ -7,6 +7,7 @@ use benches::lab::report::{Summary, summaries, table};
 use benches::lab::tournament::Draw;
 use benches::lab::trace::Trace;
 use benches::lab::{catalogue, config, laws, plot, tournament, variants, verdict};
+use benches::program::{self, Failure, write_json};
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,8 +28,6 @@ usage: laws [options]
   --json PATH     a flat object for each model, law, phase and seed
   --list          names of models and laws
 ";
-
-type Failure = Box<dyn std::error::Error>;
 
 #[derive(Debug, Default)]
 struct Options {
@@ -71,16 +70,12 @@ fn options() -> Result<Options, lexopt::Error> {
 }
 
 fn main() -> ExitCode {
-    match options()
-        .map_err(Into::into)
-        .and_then(|options| run(&options))
-    {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("laws: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::end(
+        "laws",
+        options()
+            .map_err(Into::into)
+            .and_then(|options| run(&options)),
+    )
 }
 
 /// Keeps those that are wanted: by their whole name, or by a part where no whole name is meant.
@@ -162,10 +157,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     } else {
         print_beaten(&models, &rows);
     }
-    if let Some(path) = &options.json {
-        std::fs::write(path, serde_json::to_string_pretty(&rows)?)?;
-    }
-    Ok(())
+    write_json(options.json.as_ref(), &rows)
 }
 
 fn play(

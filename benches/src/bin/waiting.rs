@@ -1,5 +1,6 @@
 //! Waiting with a deadline: a plain queue against the limiter's, below and above what the server can do.
 
+use benches::program::{self, Failure, write_json};
 use benches::waiting::{Mode, Row, run};
 use lexopt::prelude::*;
 use std::path::PathBuf;
@@ -15,16 +16,8 @@ usage: waiting [options]
 
 const LOADS: [f64; 4] = [0.8, 1.0, 1.5, 3.0];
 
-type Failure = Box<dyn std::error::Error>;
-
 fn main() -> ExitCode {
-    match measure() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("waiting: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::end("waiting", measure())
 }
 
 fn measure() -> Result<(), Failure> {
@@ -54,8 +47,5 @@ fn measure() -> Result<(), Failure> {
             rows.push(row);
         }
     }
-    if let Some(path) = json {
-        std::fs::write(path, serde_json::to_vec_pretty(&rows)?)?;
-    }
-    Ok(())
+    write_json(json.as_ref(), &rows)
 }

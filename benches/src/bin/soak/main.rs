@@ -4,6 +4,7 @@
 mod memory;
 mod work;
 
+use benches::program::{self, Failure};
 use lexopt::prelude::*;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,16 +23,8 @@ usage: soak [options]
 /// What memory may grow by after the first tenth: buffers of the system's own and of the counters here.
 const GROWTH: u64 = 4 << 20;
 
-type Failure = Box<dyn std::error::Error>;
-
 fn main() -> ExitCode {
-    match options().and_then(|options| run(&options)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("soak: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::end("soak", options().and_then(|options| run(&options)))
 }
 
 #[derive(Debug)]
