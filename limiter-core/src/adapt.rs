@@ -31,7 +31,7 @@ impl<L: Law> Limiter<L> {
                 if position == Position::Before {
                     self.window.reopen(at);
                 } else if self.due(position, fill) || self.urgent(at, self.window.overloads()) {
-                    let decision = self.decide(now);
+                    let decision = self.decide(now, at);
                     if decision.cut {
                         // Then forget what permits of the old epoch added since the sums were taken. One
                         // per thread that finishes in this instant may still come through.
@@ -69,8 +69,7 @@ impl<L: Law> Limiter<L> {
     }
 
     /// Takes the window, lets the law decide and publishes its decision.
-    fn decide(&self, now: Timestamp) -> Decision {
-        let at = self.settings.at(now);
+    fn decide(&self, now: Timestamp, at: Word) -> Decision {
         let elapsed = self.window.collected(at);
         let seen = self.occupancy();
         let peak = self.entry.peak.take(seen.inflight());
@@ -79,7 +78,7 @@ impl<L: Law> Limiter<L> {
         let window = self.closed_window(now, elapsed, seen.limit(), (min, max), &sums, peak);
         self.entry.sampling.set(self.next_scale(&sums));
         if !window.few() {
-            self.window.set_usual(mean(&sums));
+            self.window.set_usual(sums.mean());
         }
 
         let mut state = self.state.load();
@@ -116,7 +115,7 @@ impl<L: Law> Limiter<L> {
 
     /// Permits are given up too often for a part of them to tell whether it was late.
     fn next_scale(&self, sums: &Sums) -> u8 {
-        let successes = successes(sums);
+        let successes = sums.all();
         if self.are_many(successes, sums.given_up) {
             0
         } else {
@@ -134,7 +133,7 @@ impl<L: Law> Limiter<L> {
         peak: u32,
     ) -> Window {
         let rate = self.settings.rate;
-        let successes = successes(sums);
+        let successes = sums.all();
         Window {
             limit,
             min,
@@ -143,7 +142,7 @@ impl<L: Law> Limiter<L> {
             untimed: sums.stood_for,
             overloads: sums.overloads,
             early: sums.early,
-            rtt_mean: self.settings.ticks(mean(sums)),
+            rtt_mean: self.settings.ticks(sums.mean()),
             rtt_min: self
                 .settings
                 .ticks(if successes == 0 { 0 } else { sums.rtt_min }),
@@ -157,18 +156,6 @@ impl<L: Law> Limiter<L> {
             tolerance: u32::from(self.settings.tolerance),
         }
     }
-}
-
-/// All successes: those that were timed, and those that they stand for.
-fn successes(sums: &Sums) -> u32 {
-    sums.successes.saturating_add(sums.stood_for)
-}
-
-/// Mean RTT of the successes in time units, 0 without any.
-fn mean(sums: &Sums) -> Word {
-    sums.rtt_sum
-        .checked_div(Word::from(successes(sums)))
-        .unwrap_or(0)
 }
 
 /// Little's law: the sum of all ages over the time is the mean number in flight, here times 256.

@@ -67,11 +67,7 @@ impl<L: Law> Limiter<L> {
     {
         let (tag, seen) = handle.enter_for(Arrival::Newcomer, &request)?;
         let slot = handle.slot(request.slots(), tag, now);
-        let permit = Permit::new(handle, slot);
-        if seen.pending() {
-            permit.handle().apply(0, now);
-        }
-        Ok(permit)
+        Ok(Permit::tended(handle, slot, seen, now))
     }
 
     /// As [`try_acquire_for`](Limiter::try_acquire_for), as plain data that does not free itself; for adapters.

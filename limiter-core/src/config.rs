@@ -7,7 +7,7 @@ use crate::cell::window::Schedule;
 use crate::error::ConfigError;
 use crate::law::shares::Shares;
 use crate::law::{Law, excessive};
-use crate::time::{LONGEST, TickRate, Ticks, Timestamp};
+use crate::time::{LONGEST, TickRate, Ticks, Timestamp, rounded_up};
 use core::time::Duration;
 
 /// What a limiter is built from. Every value has a default; a bad one is found by
@@ -311,9 +311,7 @@ const ENOUGH_TIMED: u32 = 256;
 const LONGEST_TICKS: u64 = LONGEST as u64;
 
 const fn units_of(length: Ticks, shift: u8) -> Word {
-    let shift = (shift & 31) as u32;
-    let ticks = length.get();
-    let units = (ticks >> shift).saturating_add((ticks & ((1 << shift) - 1) != 0) as u64);
+    let units = rounded_up(length, (shift & 31) as u32);
     if units > LONGEST_TICKS {
         LONGEST
     } else {

@@ -135,11 +135,7 @@ impl<L: Law> Limiter<L> {
         H: Deref<Target = Self>,
     {
         let (slot, seen) = handle.enter(Arrival::Newcomer, now)?;
-        let permit = Permit::new(handle, slot);
-        if seen.pending() {
-            permit.handle().apply(0, now);
-        }
-        Ok(permit)
+        Ok(Permit::tended(handle, slot, seen, now))
     }
 
     /// Takes a slot from an interrupt handler: never runs a law.

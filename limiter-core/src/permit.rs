@@ -1,5 +1,6 @@
 //! A taken slot: as a guard that frees it, and as the plain data inside.
 
+use crate::cell::gate::Seen;
 use crate::cell::sync::Word;
 use crate::law::Law;
 use crate::limiter::Limiter;
@@ -28,8 +29,7 @@ impl Slot {
     /// clock only then.
     #[inline]
     pub const fn asks_time(&self, outcome: Outcome) -> bool {
-        self.sample().teaches(outcome)
-            && !matches!((self.tag.timed(), outcome), (None, Outcome::Ignored))
+        self.tag.timed().is_some() || matches!(outcome, Outcome::Overload)
     }
 
     /// What an outcome is recorded by, for work whose outcome is known only after its slot is free.
@@ -128,10 +128,6 @@ impl<H: Handle> Permit<H> {
         }
     }
 
-    pub(crate) const fn handle(&self) -> &H {
-        &self.handle
-    }
-
     /// Records how the work ended and frees the slot.
     #[inline]
     pub fn finish(mut self, outcome: Outcome, now: Timestamp) -> Settled {
@@ -158,6 +154,19 @@ impl<H: Handle> Drop for Permit<H> {
         if let Some(slot) = self.slot.take() {
             self.handle.release_slot(slot);
         }
+    }
+}
+
+impl<L: Law, H: Deref<Target = Limiter<L>>> Permit<H> {
+    /// A permit for a slot that was just admitted, and what the gate showed then to be left to do.
+    #[inline]
+    pub(crate) fn tended(handle: H, slot: Slot, seen: Seen, now: Timestamp) -> Self {
+        // Before the law runs: if it panics, the slot is freed.
+        let permit = Self::new(handle, slot);
+        if seen.pending() {
+            permit.handle.apply(0, now);
+        }
+        permit
     }
 }
 

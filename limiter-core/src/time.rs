@@ -164,10 +164,15 @@ impl Pace {
     }
 }
 
-/// `length` in units of `1 << shift` ticks, rounded up and cut to what may be stored.
-pub(crate) const fn units(length: Ticks, shift: u32) -> u32 {
+/// `length` in units of `1 << shift` ticks, rounded up.
+pub(crate) const fn rounded_up(length: Ticks, shift: u32) -> u64 {
     let rest = length.0 & ((1 << shift) - 1) != 0;
-    let units = (length.0 >> shift).saturating_add(rest as u64);
+    (length.0 >> shift).saturating_add(rest as u64)
+}
+
+/// The same, cut to what may be stored.
+pub(crate) const fn units(length: Ticks, shift: u32) -> u32 {
+    let units = rounded_up(length, shift);
     if units > Stamp::MAX_UNITS as u64 {
         Stamp::MAX_UNITS
     } else {

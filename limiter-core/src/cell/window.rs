@@ -70,6 +70,18 @@ pub(crate) struct Sums {
     pub(crate) rtt_min: Word,
 }
 
+impl Sums {
+    /// All successes: those that were timed, and those that they stand for.
+    pub(crate) fn all(&self) -> u32 {
+        self.successes.saturating_add(self.stood_for)
+    }
+
+    /// Mean RTT of the successes in time units, 0 without any.
+    pub(crate) fn mean(&self) -> Word {
+        mean(self.rtt_sum, self.all())
+    }
+}
+
 /// Sums and schedule of the open window.
 #[derive(Debug)]
 pub(crate) struct OpenWindow {
@@ -127,13 +139,16 @@ impl OpenWindow {
         count_by(&self.early, 1 << (shift & 31));
     }
 
-    /// Successes since the opening, with those that timed ones stand for.
-    pub(crate) fn well(&self) -> u32 {
+    /// Successes so far, with those that timed ones stand for.
+    fn all(&self) -> u32 {
         let timed = self.successes.load(Ordering::Relaxed);
-        let early = self.early.load(Ordering::Relaxed);
-        timed
-            .saturating_add(self.unseen.stood_for())
-            .saturating_add(early)
+        timed.saturating_add(self.unseen.stood_for())
+    }
+
+    /// The same, and those in the part that is skipped.
+    pub(crate) fn well(&self) -> u32 {
+        self.all()
+            .saturating_add(self.early.load(Ordering::Relaxed))
     }
 
     /// Adds a permit that was given up, and returns how many there are now.
@@ -185,10 +200,7 @@ impl OpenWindow {
 
     /// Mean RTT of the successes so far in time units, 0 without any.
     pub(crate) fn mean(&self) -> Word {
-        let timed = self.successes.load(Ordering::Relaxed);
-        let successes = Word::from(timed.saturating_add(self.unseen.stood_for()));
-        let sum = self.rtt_sum.load(Ordering::Relaxed);
-        sum.checked_div(successes).unwrap_or(0)
+        mean(self.rtt_sum.load(Ordering::Relaxed), self.all())
     }
 
     /// Where `now` lies. Up to `slack` units before the opening count as the opening itself: a thread may
@@ -275,6 +287,10 @@ pub(super) fn count_by(counter: &AtomicU32, by: u32) -> u32 {
         counter.store(u32::MAX, Ordering::Relaxed);
         u32::MAX
     })
+}
+
+fn mean(sum: Word, count: u32) -> Word {
+    sum.checked_div(Word::from(count)).unwrap_or(0)
 }
 
 /// What a time stands for, saturating.

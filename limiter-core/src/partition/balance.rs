@@ -100,26 +100,21 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         let (rate, now) = (self.limiter.rate(), self.stamp(now));
         let idle = rate.pace().units(rate.ticks(idle));
         let looked = room.looked();
-        match Stamp(now).since(Stamp(looked)) {
-            Some(since) if since < idle && looked != 0 => false,
+        let since = Stamp(now).since(Stamp(looked)).filter(|_| looked != 0);
+        let Some(since) = since else {
             // It starts to look; or the clock stepped back, and it starts anew.
-            Some(_) if looked == 0 => {
-                let _ = room.look(now);
-                false
-            }
-            None => {
-                let _ = room.look(now);
-                false
-            }
-            Some(_) => {
-                let used = room.look(now).max(1);
-                let lends = used < room.load().quota();
-                if lends {
-                    room.set_lent(used);
-                }
-                lends
-            }
+            let _ = room.look(now);
+            return false;
+        };
+        if since < idle {
+            return false;
         }
+        let used = room.look(now).max(1);
+        let lends = used < room.load().quota();
+        if lends {
+            room.set_lent(used);
+        }
+        lends
     }
 
     fn stamp(&self, now: Timestamp) -> u32 {
