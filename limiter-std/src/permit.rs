@@ -88,12 +88,7 @@ impl<L: Law, C: Clock> Permit<L, C> {
     /// After [`record`](Permit::record) it only frees the slot.
     #[inline]
     pub fn finish(mut self, outcome: Outcome) {
-        let recorded = core::mem::replace(&mut self.recorded, true);
-        if let Some(taken) = self.taken.take() {
-            if !recorded {
-                taken.observe(outcome, None);
-            }
-        }
+        self.record_once(outcome, None);
     }
 
     /// Records how the work ended, as of `at` on the limiter's clock, and keeps the slot: for work whose

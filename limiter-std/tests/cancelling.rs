@@ -105,18 +105,6 @@ fn a_future_can_be_dropped_after_any_poll_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_slot_of_a_waiter_that_was_granted_and_went_away_goes_to_the_next() {
-    let (limiter, _) = fixed(1);
-    let held = limiter.try_acquire().unwrap();
-    let (first, mut second) = (Task::queued(&limiter), Task::queued(&limiter));
-    drop(held);
-    assert_eq!((first.woken(), second.woken()), (1, 0));
-    drop(first);
-    drop(second.permit());
-    assert_idle(&limiter);
-}
-
-#[test]
 fn a_grant_is_handed_on_through_any_number_of_waiters_that_go_away() {
     let (limiter, _) = fixed(1);
     let held = limiter.try_acquire().unwrap();

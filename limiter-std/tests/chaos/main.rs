@@ -1,7 +1,11 @@
 //! The layer for rehearsals, on a clock and a sleep that the test turns.
 
+#[path = "../common/nap.rs"]
+mod nap;
+
 use limiter_std::ManualClock;
 use limiter_std::chaos::{ChaosLayer, ChaosService, Harm, Schedule};
+use nap::Napping;
 use std::future::{Future, Ready, ready};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,22 +15,6 @@ use std::time::Duration;
 use tower::{Layer, Service};
 
 const SECOND: Duration = Duration::from_secs(1);
-
-/// Sleeps until the clock has been turned so far.
-struct Until(ManualClock, limiter_std::Timestamp);
-
-impl Future for Until {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        use limiter_std::Clock;
-        if self.0.now() >= self.1 {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    }
-}
 
 /// Counts the work that it does.
 #[derive(Clone, Default)]
@@ -61,19 +49,9 @@ fn layer(
     schedule: Schedule,
     clock: &ManualClock,
     seed: u32,
-) -> Hurt<impl Fn(Duration) -> Until + Clone> {
+) -> Hurt<impl Fn(Duration) -> Napping + Clone> {
     let turned = clock.clone();
-    let sleep = move |time| {
-        let at = turned.advance(Duration::ZERO);
-        Until(
-            turned.clone(),
-            at.after(
-                limiter_std::timestamp(time)
-                    .since(limiter_std::timestamp(Duration::ZERO))
-                    .unwrap_or_default(),
-            ),
-        )
-    };
+    let sleep = move |time| Napping::new(&turned, time);
     ChaosLayer::with_clock(schedule, sleep, Err, clock.clone(), seed)
 }
 

@@ -4,6 +4,8 @@
 mod breaker;
 mod cancelling;
 mod hedges;
+#[path = "../common/nap.rs"]
+mod nap;
 mod restart;
 mod retries;
 mod support;

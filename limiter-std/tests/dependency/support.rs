@@ -1,9 +1,10 @@
 //! A dependency on a clock that stands still, and a server that answers when it is told.
 
+use crate::nap::Napping;
 use limiter_std::law::Fixed;
 use limiter_std::{
     Attempt, BreakerConfig, CallOptions, Config, Dependency, DependencyConfig, Ending, GaveUp,
-    Jitter, ManualClock, Sleep, Timestamp,
+    Jitter, ManualClock, Sleep,
 };
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -126,28 +127,11 @@ pub(crate) fn poll(calling: &mut Calling) -> Poll<Answer> {
 #[derive(Clone, Debug)]
 pub(crate) struct Nap(pub(crate) ManualClock);
 
-pub(crate) struct Napping(ManualClock, Timestamp);
-
 impl Sleep for Nap {
     type Sleeping = Napping;
 
     fn sleep(&self, time: Duration) -> Napping {
-        use limiter_std::Clock;
-        let now = limiter_std::duration(self.0.now().since(Timestamp::default()).unwrap());
-        Napping(self.0.clone(), limiter_std::timestamp(now + time))
-    }
-}
-
-impl Future for Napping {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        use limiter_std::Clock;
-        if self.0.now() >= self.1 {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
+        Napping::new(&self.0, time)
     }
 }
 
