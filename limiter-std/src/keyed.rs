@@ -54,11 +54,11 @@ struct Shard<K, L: Law, C: Clock> {
     most: usize,
 }
 
-/// Every limiter of the table is in use, and none of them has this key.
+/// Every limiter of the part of the table where this key belongs is in use, and none of them has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeysBusy {
-    /// How many there are.
+    /// How many that part may hold: all, in a table of fewer than 512 keys.
     pub keys: usize,
 }
 
@@ -147,11 +147,8 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
         let evicted = if limiters.len() < shard.most {
             None
         } else {
-            let Some(evicted) = evict(&mut limiters) else {
-                drop(limiters);
-                return Err(KeysBusy { keys: self.len() });
-            };
-            Some(evicted)
+            let busy = KeysBusy { keys: shard.most };
+            Some(evict(&mut limiters).ok_or(busy)?)
         };
         let made = Limiter::with_clock(self.config, self.clock.clone());
         // It worked when the table was made.
@@ -211,6 +208,10 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
 fn evict<K: Hash + Eq, L: Law, C: Clock>(
     limiters: &mut LruCache<K, Limiter<L, C>>,
 ) -> Option<(K, Limiter<L, C>)> {
+    // Where all are in use, a stranger with made-up keys costs a look at them and no more.
+    if !limiters.iter().any(|(_, limiter)| limiter.is_only_handle()) {
+        return None;
+    }
     for _ in 0..limiters.len() {
         let (key, limiter) = limiters.pop_lru()?;
         // Handles are cloned under the lock that is held, so one that is idle stays so.
