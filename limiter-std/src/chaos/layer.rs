@@ -5,6 +5,7 @@ use super::schedule::{Harm, Schedule};
 use super::switch::Chaos;
 use crate::Sleep;
 use crate::clock::{Clock, MonotonicClock};
+use crate::dependency::entropy;
 use core::task::{Context, Poll};
 use tower_layer::Layer;
 use tower_service::Service;
@@ -27,9 +28,7 @@ pub struct ChaosLayer<Z, A, C: Clock = MonotonicClock> {
 impl<Z, A> ChaosLayer<Z, A> {
     /// A layer that is off, on the operating system's clock. Its draws differ from process to process.
     pub fn new(schedule: Schedule, sleep: Z, answer: A) -> Self {
-        use std::hash::{BuildHasher, Hasher, RandomState};
-        let seed = RandomState::new().build_hasher().finish() as u32;
-        Self::with_clock(schedule, sleep, answer, MonotonicClock::new(), seed)
+        Self::with_clock(schedule, sleep, answer, MonotonicClock::new(), entropy())
     }
 }
 

@@ -30,7 +30,7 @@ impl<C: Clock> Chaos<C> {
     /// Switches it on: the schedule begins now, also when it was on already.
     pub fn start(&self) {
         let shared = &self.0;
-        let mut on = self.on();
+        // The logger is the user's: never called under the lock.
         log::warn!(
             target: "limiter_std::chaos",
             "CHAOS IS ON: calls will be hurt on purpose for the next {:?}: {:?}",
@@ -38,13 +38,15 @@ impl<C: Clock> Chaos<C> {
             shared.schedule,
         );
         let counts = vec![0; shared.schedule.troubles().len()];
-        *on = Some((shared.clock.now(), counts));
+        let since = shared.clock.now();
+        *self.on() = Some((since, counts));
     }
 
     /// Switches it off; calls that are hurt already stay so.
     pub fn stop(&self) {
-        if let Some((_, counts)) = self.on().take() {
-            self.say_over("switched off", &counts);
+        let ended = self.on().take();
+        if let Some((_, counts)) = ended {
+            say_over("switched off", &counts);
         }
     }
 
@@ -67,23 +69,26 @@ impl<C: Clock> Chaos<C> {
         let (since, counts) = on.as_mut()?;
         let passed = self.passed(*since);
         if passed >= shared.schedule.end() {
-            if let Some((_, counts)) = on.take() {
-                self.say_over("over", &counts);
+            let ended = on.take();
+            drop(on);
+            if let Some((_, counts)) = ended {
+                say_over("over", &counts);
             }
             return None;
         }
         let place = shared.schedule.meets(passed, || shared.random.word())?;
         let trouble = shared.schedule.troubles().get(place)?;
-        if let Some(count) = counts.get_mut(place) {
-            if *count == 0 {
-                log::warn!(
-                    target: "limiter_std::chaos",
-                    "chaos: the first call is hurt on purpose: {:?}, {} of 1,000",
-                    trouble.harm,
-                    trouble.per_mille,
-                );
-            }
-            *count += 1;
+        let count = counts.get_mut(place)?;
+        *count += 1;
+        let first = *count == 1;
+        drop(on);
+        if first {
+            log::warn!(
+                target: "limiter_std::chaos",
+                "chaos: the first call is hurt on purpose: {:?}, {} of 1,000",
+                trouble.harm,
+                trouble.per_mille,
+            );
         }
         Some(trouble.harm)
     }
@@ -92,14 +97,14 @@ impl<C: Clock> Chaos<C> {
         duration(self.0.clock.now().since(since).unwrap_or_default())
     }
 
-    fn say_over(&self, how: &str, counts: &[u64]) {
-        let hurt: u64 = counts.iter().sum();
-        log::warn!(target: "limiter_std::chaos", "chaos is {how}: {hurt} calls were hurt, by trouble {counts:?}");
-    }
-
     fn on(&self) -> std::sync::MutexGuard<'_, Option<(Timestamp, Vec<u64>)>> {
         self.0.on.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn say_over(how: &str, counts: &[u64]) {
+    let hurt: u64 = counts.iter().sum();
+    log::warn!(target: "limiter_std::chaos", "chaos is {how}: {hurt} calls were hurt, by trouble {counts:?}");
 }
 
 impl<C: Clock> Clone for Chaos<C> {
