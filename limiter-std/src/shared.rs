@@ -82,8 +82,12 @@ pub(crate) trait Lane {
         config.core.check()?;
         let (min, max) = config.core.bounds();
         self.waiters().set(config.waiting());
-        self.set_shares(config.core.class_shares())?;
-        self.set_bounds(min, max)
+        // Served once both are set: under new shares of the old bounds one that fits before and after could
+        // look too heavy for ever.
+        self.core().set_shares(config.core.class_shares())?;
+        self.set_bounds(min, max)?;
+        wait::serve(self);
+        Ok(())
     }
 
     fn close(&self) {

@@ -2,12 +2,10 @@
 
 mod common;
 
-use common::Count;
+use common::{Count, poll};
 use limiter_std::law::Fixed;
 use limiter_std::{Config, KeyRefused, Keyed, Limiter, MAX_KEYS, ManualClock};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::Context;
 use std::thread;
 
 type Table = Keyed<u64, Fixed, ManualClock>;
@@ -57,11 +55,7 @@ fn a_key_with_a_permit_a_waiter_or_a_handle_out_never_goes() {
         .expect("nothing is in flight");
     let mut waiting = table.get(3).unwrap().acquire_async();
     let (_, waker) = Count::new();
-    assert!(
-        Pin::new(&mut waiting)
-            .poll(&mut Context::from_waker(&waker))
-            .is_pending()
-    );
+    assert!(poll(&mut waiting, &waker).is_pending());
     held.forget();
     for key in 10..100 {
         let busy = table.get(key).expect_err("all are in use");

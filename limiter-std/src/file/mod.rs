@@ -195,12 +195,10 @@ impl Settings {
 
 impl From<SharesOfClasses> for Shares {
     fn from(shares: SharesOfClasses) -> Self {
-        // What is too large for the type is too large for a share, and refused by its check.
-        let fit = |share: u32| u16::try_from(share).unwrap_or(u16::MAX);
         Self::new()
-            .interactive(fit(shares.interactive))
-            .batch(fit(shares.batch))
-            .best_effort(fit(shares.best_effort))
+            .interactive(shares.interactive)
+            .batch(shares.batch)
+            .best_effort(shares.best_effort)
     }
 }
 

@@ -101,11 +101,11 @@ impl Default for Windows {
 #[serde(deny_unknown_fields, default)]
 pub struct SharesOfClasses {
     /// Of [`Interactive`](crate::Priority::Interactive).
-    pub interactive: u32,
+    pub interactive: u16,
     /// Of [`Batch`](crate::Priority::Batch).
-    pub batch: u32,
+    pub batch: u16,
     /// Of [`BestEffort`](crate::Priority::BestEffort).
-    pub best_effort: u32,
+    pub best_effort: u16,
 }
 
 impl Default for SharesOfClasses {

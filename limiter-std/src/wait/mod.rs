@@ -90,11 +90,7 @@ impl Waiters {
 
     /// Whether one that was refused for this reason may wait here.
     pub(crate) fn takes(&self, refused: Rejected) -> bool {
-        let would_fit_later = matches!(
-            refused.reason,
-            RejectReason::AtLimit | RejectReason::WaitersAhead | RejectReason::ShareTaken
-        );
-        would_fit_later && self.length() != 0
+        may_come(refused) && self.length() != 0
     }
 
     /// Goes by other settings from now on. Who waits stays, also in a queue that is longer than allowed.
@@ -141,8 +137,6 @@ pub(crate) fn join<A: Lane + ?Sized>(
         deadline: queue.deadline(wish.deadline, now),
     };
     if let Err(reason) = make_place(&mut queue, waiter, refused, &mut woken) {
-        drop(queue);
-        woken.wake();
         return Joined::Ended(Err(with_reason(refused, reason)));
     }
     let key = queue.push(waiter, waker);
@@ -181,10 +175,7 @@ pub(crate) fn leave<A: Lane + ?Sized>(lane: &A, key: &Key) -> Option<Result<Slot
     let more = grant(lane.core(), &mut queue, now, &mut woken, None);
     drop(queue);
     wake(lane, woken, more);
-    match left {
-        Some(State::Ended(ended)) => Some(ended),
-        Some(State::Waiting(_)) | None => None,
-    }
+    left.and_then(State::ended)
 }
 
 /// Gives slots to those whose turn it is as long as there are any.
@@ -241,7 +232,8 @@ fn make_place(
             Err(RejectReason::QueueFull)
         };
     }
-    let made = if let Some(late) = queue.late(now) {
+    let first = queue.first().map(|(place, _)| place);
+    let made = if let Some(late) = queue.late(first, now) {
         queue.end(late, Err(with_reason(refused, RejectReason::TimedOut)), now)
     } else {
         let place = queue.evictable(class).ok_or(RejectReason::QueueFull)?;
@@ -262,10 +254,7 @@ fn take_ended(queue: &mut Queue, key: &Key) -> Option<Result<Slot, Rejected>> {
     if !queue.has_ended(key) {
         return None;
     }
-    match queue.remove(key) {
-        Some(State::Ended(ended)) => Some(ended),
-        Some(State::Waiting(_)) | None => None,
-    }
+    queue.remove(key).and_then(State::ended)
 }
 
 /// Under the lock: sets the waiting bit, and says which class is first where that has changed.
@@ -290,7 +279,7 @@ fn grant<L: Law>(
         if woken.is_full() {
             return true;
         }
-        let (place, ended) = match queue.late(now) {
+        let (place, ended) = match queue.late(Some(first), now) {
             Some(late) => (late, Err(timed_out(core))),
             None => match core.admit_waiter_for(&request, now) {
                 Err(refused) if may_come(refused) => {

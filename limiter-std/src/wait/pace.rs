@@ -41,16 +41,18 @@ impl Pace {
         }
     }
 
+    /// The mean time between two slots, `None` while too few were seen.
+    pub(crate) fn gap(&self) -> Option<Ticks> {
+        (self.slots >= LEAST).then(|| Ticks::new(self.busy / self.slots))
+    }
+
     /// The time that `slots` of the queue take, `None` while too few were seen.
     ///
     /// A gap that has lasted longer than the mean counts as far as it has come, or a service that stopped
     /// would be taken for as fast as it was.
     pub(crate) fn forecast(&self, slots: u64, now: Timestamp) -> Option<Ticks> {
-        if self.slots < LEAST {
-            return None;
-        }
-        let open = self.open(now);
-        let (busy, given) = if open > self.busy / self.slots {
+        let (gap, open) = (self.gap()?, self.open(now));
+        let (busy, given) = if open > gap.get() {
             (self.busy.saturating_add(open), self.slots + 1)
         } else {
             (self.busy, self.slots)

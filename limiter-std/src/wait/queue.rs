@@ -47,7 +47,6 @@ pub(crate) struct Queue {
     nodes: Slab<Node>,
     /// By the class's place in [`Priority::ALL`].
     classes: [Class; CLASSES],
-    len: usize,
     /// The class that newcomers were told waits first.
     announced: Priority,
     pace: Pace,
@@ -82,12 +81,21 @@ pub(crate) enum State {
     Ended(Result<Slot, Rejected>),
 }
 
+impl State {
+    /// How the wait ended, if it has.
+    pub(crate) fn ended(self) -> Option<Result<Slot, Rejected>> {
+        match self {
+            Self::Ended(ended) => Some(ended),
+            Self::Waiting(_) => None,
+        }
+    }
+}
+
 impl Queue {
     pub(crate) fn new(settings: Settings) -> Self {
         Self {
             nodes: Slab::new(),
             classes: Default::default(),
-            len: 0,
             // What a limiter goes by that was told nothing.
             announced: Priority::Critical,
             pace: Pace::default(),
@@ -96,12 +104,12 @@ impl Queue {
     }
 
     /// How many wait.
-    pub(crate) const fn len(&self) -> usize {
-        self.len
+    pub(crate) fn len(&self) -> usize {
+        self.classes.iter().map(|class| class.len).sum()
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.len == 0
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// How many wait in a class.
@@ -156,10 +164,10 @@ impl Queue {
         Some((Place(index), self.nodes.get(index)?.waiter.request))
     }
 
-    /// One whose deadline has passed, if it is the oldest of its class or its turn has come.
-    pub(crate) fn late(&self, now: Timestamp) -> Option<Place> {
+    /// One whose deadline has passed, if it is the oldest of its class or `first`, whose turn it is.
+    pub(crate) fn late(&self, first: Option<Place>, now: Timestamp) -> Option<Place> {
         let heads = self.classes.iter().filter_map(|class| class.head);
-        let first = self.first().map(|(place, _)| place.0);
+        let first = first.map(|place| place.0);
         let late = |index: &usize| {
             let node = self.nodes.get(*index);
             node.is_some_and(|node| node.waiter.is_late(now))
@@ -210,7 +218,6 @@ impl Queue {
             class.len += 1;
             class.slots += u64::from(request.slots());
         }
-        self.len += 1;
         self.pace.begin(waiter.since);
         Key(index)
     }
@@ -267,7 +274,7 @@ impl Queue {
 
     /// One of `class` was given its slots, when the oldest had waited for `oldest`.
     fn served(&mut self, class: Priority, oldest: Ticks, now: Timestamp) {
-        let gap = self.pace.forecast(1, now).unwrap_or_default();
+        let gap = self.pace.gap().unwrap_or_default();
         let allowed = self.settings.allowed;
         if let Some(class) = self.class_mut(class) {
             class.standing.served(oldest, class.len, gap, now, allowed);
@@ -284,7 +291,6 @@ impl Queue {
                 class.standing.reset();
             }
         }
-        self.len -= 1;
         if self.is_empty() {
             self.pace.pause();
         }

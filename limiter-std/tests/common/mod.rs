@@ -86,9 +86,7 @@ impl Task {
 
     /// Polled once, which has to queue it.
     pub fn queued(limiter: &Fixture) -> Self {
-        let mut task = Self::new(limiter);
-        assert!(task.poll().is_pending(), "there was a slot");
-        task
+        Self::queued_for(limiter, Request::new())
     }
 
     /// Another task goes on with the future; returns how often the old one is woken.

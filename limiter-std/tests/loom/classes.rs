@@ -1,17 +1,11 @@
 //! Waiters of several classes and weights, and shares that change.
 
-use crate::support::{Seen, Waiting, assert_idle, check, check_bounded, limiter, poll, with_law};
+use crate::support::{Seen, assert_idle, check, check_bounded, limiter, queued_for, with_law};
 use limiter_std::law::Fixed;
 use limiter_std::{Config, Priority, RejectReason, Request, Shares};
 use loom::{future::block_on, thread};
 
 const BATCH: Request = Request::new().priority(Priority::Batch);
-
-fn queued(limiter: &crate::support::Modelled, request: Request) -> Waiting {
-    let mut waiting = limiter.acquire_async_for(request);
-    assert!(poll(&mut waiting).is_pending(), "there was a slot");
-    waiting
-}
 
 /// Catches: shares that are set without serving the queue.
 #[test]
@@ -39,7 +33,7 @@ fn a_lower_class_is_served_after_a_higher_one_that_joins_while_a_slot_comes_free
     check_bounded("classes meet release", Some(3), || {
         let limiter = limiter(1);
         let held = limiter.try_acquire().expect("nothing is in flight");
-        let lower = queued(&limiter, BATCH);
+        let lower = queued_for(&limiter, BATCH);
         let higher = {
             let limiter = limiter.clone();
             thread::spawn(move || drop(limiter.acquire().expect("not closed")))
@@ -60,7 +54,7 @@ fn who_makes_place_in_a_full_queue_has_the_slot_or_is_told() {
     check_bounded("eviction meets release", Some(3), move || {
         let limiter = with_law(Config::new(Fixed).initial(1).queue_length(1));
         let held = limiter.try_acquire().expect("nothing is in flight");
-        let lower = queued(&limiter, BATCH);
+        let lower = queued_for(&limiter, BATCH);
         let higher = {
             let limiter = limiter.clone();
             thread::spawn(move || drop(limiter.acquire().expect("makes place")))
@@ -91,8 +85,8 @@ fn a_light_waiter_is_served_when_the_heavy_one_before_it_goes_away() {
         let limiter = limiter(2);
         let held = limiter.try_acquire().expect("nothing is in flight");
         let other = limiter.try_acquire().expect("half the limit");
-        let heavy = queued(&limiter, Request::new().weight(2));
-        let light = queued(&limiter, Request::new());
+        let heavy = queued_for(&limiter, Request::new().weight(2));
+        let light = queued_for(&limiter, Request::new());
         let release = thread::spawn(move || held.forget());
         drop(heavy);
         drop(block_on(light).expect("not closed"));

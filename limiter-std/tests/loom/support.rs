@@ -4,7 +4,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
 use limiter_std::law::{Fixed, Law};
-use limiter_std::{Acquire, Clock, Config, Limiter, Permit, Rejected, Timestamp};
+use limiter_std::{Acquire, Clock, Config, Limiter, Permit, Rejected, Request, Timestamp};
 // Not loom's: they count over all executions, and are no part of the model.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -82,7 +82,11 @@ pub(crate) fn poll<L: Law>(waiting: &mut Waiting<L>) -> Poll<Result<Permit<L, St
 
 /// A waiter that is in the queue.
 pub(crate) fn queued<L: Law>(limiter: &Modelled<L>) -> Waiting<L> {
-    let mut waiting = limiter.acquire_async();
+    queued_for(limiter, Request::new())
+}
+
+pub(crate) fn queued_for<L: Law>(limiter: &Modelled<L>, request: Request) -> Waiting<L> {
+    let mut waiting = limiter.acquire_async_for(request);
     assert!(poll(&mut waiting).is_pending(), "there was a slot");
     waiting
 }
