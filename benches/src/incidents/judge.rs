@@ -121,6 +121,18 @@ fn quantile(values: &mut [u32], percent: usize) -> Option<u32> {
     Some(*values.select_nth_unstable(rank).1)
 }
 
+/// What was answered in time, of all fleets, by second.
+pub fn good(scenario: &Scenario, tally: &Tally) -> Vec<f64> {
+    let of = |second| {
+        tally
+            .fleets
+            .iter()
+            .map(|fleet| at(&fleet.good, second))
+            .sum()
+    };
+    (0..scenario.seconds as usize).map(of).collect()
+}
+
 /// A run and its yardstick, in whole seconds.
 #[derive(Debug)]
 pub struct View<'a> {
@@ -141,16 +153,11 @@ impl<'a> View<'a> {
         let end = scenario.seconds as usize;
         let by_fleet = attainable(scenario, tally);
         let (begins, ends) = scenario.fault();
-        let all = |of: &dyn Fn(usize) -> f64| (0..end).map(of).collect();
         Self {
-            attainable: all(&|second| by_fleet.iter().map(|fleet| fleet[second]).sum()),
-            good: all(&|second| {
-                tally
-                    .fleets
-                    .iter()
-                    .map(|fleet| at(&fleet.good, second))
-                    .sum()
-            }),
+            attainable: (0..end)
+                .map(|second| by_fleet.iter().map(|fleet| fleet[second]).sum())
+                .collect(),
+            good: good(scenario, tally),
             scenario,
             tally,
             warm_up: scenario.warm_up as usize,

@@ -1,7 +1,7 @@
 //! The report as one page of HTML, without anything from outside.
 
 use super::judge::Row;
-use super::report::{mode, who};
+use super::report::{MEAN, SERVED, WASTED, WORST, is_judged, mode, well, who, yes};
 use super::scenario::Scenario;
 use std::fmt::Write;
 
@@ -56,43 +56,37 @@ pub fn page(sections: &[Section<'_>], extra: &str) -> String {
 }
 
 fn line(row: &Row) -> String {
-    let judged = row.mode == "library" && row.adoption >= 1.0;
+    let judged = is_judged(row);
     let cell = |value: String, good: bool| {
         let miss = if judged && !good { " class=miss" } else { "" };
         format!("<td{miss}>{value}")
     };
     let kept = row.bystander_share_min;
-    let well = if row.recovers {
-        format!("{:.0} s", row.recover_s)
-    } else {
-        String::from("never")
-    };
-    let yes = |is: bool| String::from(if is { "yes" } else { "no" });
     [
         format!("<tr><td>{}<td>{}", mode(row), row.seed),
         cell(
             format!("{:.2}", row.amplification_max),
-            row.amplification_max <= 1.25,
+            row.amplification_max <= WORST,
         ),
         cell(
             format!("{:.2}", row.amplification_mean),
-            row.amplification_mean <= 1.12,
+            row.amplification_mean <= MEAN,
         ),
         cell(
             format!("{:.2}", row.goodput_share_fault),
-            row.goodput_share_fault >= 0.9,
+            row.goodput_share_fault >= SERVED,
         ),
         cell(
             kept.map_or(String::from("-"), |kept| format!("{kept:.2}")),
-            kept.is_none_or(|kept| kept >= 0.9),
+            kept.is_none_or(|kept| kept >= SERVED),
         ),
-        cell(yes(row.collapsed), !row.collapsed),
-        cell(well, row.recovered),
-        cell(yes(row.second_window), !row.second_window),
+        cell(yes(row.collapsed).into(), !row.collapsed),
+        cell(well(row), row.recovered),
+        cell(yes(row.second_window).into(), !row.second_window),
         format!("<td>{:.1} %", 100.0 * row.refused_share),
         cell(
             format!("{:.1} %", 100.0 * row.wasted_share),
-            row.wasted_share <= 0.0,
+            row.wasted_share <= WASTED,
         ),
         format!("<td>{}", text(&who(row))),
     ]

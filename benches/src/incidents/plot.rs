@@ -1,6 +1,6 @@
 //! The picture of an incident: the three modes over each other, with the timeline.
 
-use super::judge::View;
+use super::judge::{View, good};
 use super::scenario::Scenario;
 use super::tally::{Tally, at};
 use plotters::coord::Shift;
@@ -34,7 +34,7 @@ pub fn draw(scenario: &Scenario, tallies: &[(&str, &Tally)]) -> Result<String, B
             runs.map(|((name, tally), color)| (*name, color, points(&of(tally))))
                 .collect()
         };
-        let mut served = lines(&|tally| View::new(scenario, tally).good);
+        let mut served = lines(&|tally| good(scenario, tally));
         if let Some((_, last)) = tallies.last() {
             let possible = View::new(scenario, last).attainable;
             served.insert(0, ("could have been", POSSIBLE, points(&possible)));

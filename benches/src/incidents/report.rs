@@ -5,12 +5,37 @@ use super::judge::Row;
 /// The head of a table of rows.
 pub const HEAD: &str = "  mode         seed  amplification   goodput  bystander  collapsed  well after  2nd window  refused  misses";
 
+/// What is asked of the library everywhere: attempts for a request in the worst second, and over the fault.
+pub(super) const WORST: f64 = 1.25;
+pub(super) const MEAN: f64 = 1.12;
+/// The share of what could have been served, and of a bystander's requests that are.
+pub(super) const SERVED: f64 = 0.9;
+/// The share of the work that is done for nobody.
+pub(super) const WASTED: f64 = 0.0;
+
+/// Whether a run is held to what is asked of the library.
+pub(super) fn is_judged(row: &Row) -> bool {
+    row.mode == "library" && row.adoption >= 1.0
+}
+
+/// When service was well again.
+pub(super) fn well(row: &Row) -> String {
+    if row.recovers {
+        format!("{:.0} s", row.recover_s)
+    } else {
+        String::from("never")
+    }
+}
+
+pub(super) const fn yes(is: bool) -> &'static str {
+    if is { "yes" } else { "no" }
+}
+
 /// The name of a row's mode, with the share of callers that use the library where not all do.
 pub fn mode(row: &Row) -> String {
     match row.adoption {
-        _ if row.mode != "library" => String::from(row.mode),
-        share if share >= 1.0 => String::from(row.mode),
-        share => format!("library {share:.1}"),
+        share if row.mode == "library" && share < 1.0 => format!("library {share:.1}"),
+        _ => String::from(row.mode),
     }
 }
 
@@ -25,12 +50,6 @@ pub fn who(row: &Row) -> String {
 
 /// One line for one run.
 pub fn line(row: &Row) -> String {
-    let yes = |is: bool| if is { "yes" } else { "no" };
-    let well = if row.recovers {
-        format!("{:.0} s", row.recover_s)
-    } else {
-        String::from("never")
-    };
     format!(
         "  {:<12} {:>4}  {:>6.2} / {:<6.2} {:>7.2}  {:>9}  {:>9}  {:>10}  {:>10}  {:>6.1}%  {}",
         mode(row),
@@ -41,10 +60,10 @@ pub fn line(row: &Row) -> String {
         row.bystander_share_min
             .map_or(String::from("-"), |kept| format!("{kept:.2}")),
         yes(row.collapsed),
-        well,
+        well(row),
         yes(row.second_window),
         100.0 * row.refused_share,
-        if row.mode == "library" && row.adoption >= 1.0 {
+        if is_judged(row) {
             misses(row).join(" ")
         } else {
             String::new()
@@ -57,19 +76,19 @@ pub fn misses(row: &Row) -> Vec<&'static str> {
     let asked = [
         (
             "amplification",
-            row.amplification_max <= 1.25 && row.amplification_mean <= 1.12,
+            row.amplification_max <= WORST && row.amplification_mean <= MEAN,
         ),
-        ("goodput", row.goodput_share_fault >= 0.9),
+        ("goodput", row.goodput_share_fault >= SERVED),
         (
             "bystander",
-            row.bystander_share_min.is_none_or(|kept| kept >= 0.9),
+            row.bystander_share_min.is_none_or(|kept| kept >= SERVED),
         ),
         ("recovery", row.recovered && !row.second_window),
         (
             "refusals",
             row.refusal_round_trips.is_none_or(|trips| trips <= 1.0),
         ),
-        ("waste", row.wasted_share <= 0.0),
+        ("waste", row.wasted_share <= WASTED),
     ];
     asked
         .into_iter()

@@ -30,10 +30,6 @@ pub struct Tally {
     pub attempts: Vec<u32>,
     /// Attempts at it, by the second in which they arrived.
     pub arrived: Vec<u32>,
-    /// What it answered well, by second.
-    pub served: Vec<u32>,
-    /// How often it refused, by second.
-    pub refused: Vec<u32>,
     /// Work that was begun for nobody: its caller had given up.
     pub wasted: u32,
     /// Work that was begun.

@@ -59,13 +59,13 @@ pub(super) fn build(
         clients.push(client);
         clients.len() as u32 - 1
     };
-    let callers = scenario.fleet.iter().map(|fleet| {
+    let callers = scenario.fleet.iter().zip(&steps).map(|(fleet, steps)| {
         let all = 0..fleet.callers;
-        let next = scenario.steps(fleet).into_iter().next().unwrap_or_default();
+        let next = steps.first().map(Vec::as_slice).unwrap_or_default();
         all.map(|caller| {
             client(
                 &fleet.calls,
-                &next,
+                next,
                 setting.adopts(caller, fleet.callers),
                 random,
             )

@@ -28,9 +28,6 @@ impl World<'_> {
             }
             None => {
                 process.refused(self.conditions.service[station] * 1e6, now);
-                if station == self.watched {
-                    count(&mut self.tally.refused, now);
-                }
                 self.queue
                     .push(now + self.network, Happening::Reply(index, Answer::Refused));
             }
@@ -100,9 +97,6 @@ impl World<'_> {
         let process = &mut self.processes[place];
         process.leave();
         process.settle(token, outcome, now);
-        if process.station == self.watched && answer == Answer::Good {
-            count(&mut self.tally.served, now);
-        }
         self.queue
             .push(now + self.network, Happening::Reply(index, answer));
         self.start_waiting(place, now);

@@ -105,15 +105,9 @@ impl<'a> World<'a> {
             super::wiring::build(scenario, &setting, &mut random);
         let watched = scenario.watched();
         let fleets = scenario.fleet.iter();
-        let needs = fleets
-            .clone()
-            .map(|fleet| {
-                scenario
-                    .steps(fleet)
-                    .iter()
-                    .flatten()
-                    .any(|&station| station == watched)
-            })
+        let needs = wiring.steps.iter();
+        let needs = needs
+            .map(|steps| steps.iter().flatten().any(|&station| station == watched))
             .collect();
         let alike = (0..scenario.station.len())
             .map(|station| {

@@ -83,15 +83,8 @@ fn capacity(scenario: &Scenario, conditions: &Conditions, station: usize) -> f64
 /// Which part of a path's requests meets a station.
 fn part(steps: &[Vec<usize>], conditions: &Conditions, station: usize) -> f64 {
     let own = steps.iter().filter(|step| step.contains(&station));
-    own.map(|step| {
-        let all: f64 = step.iter().map(|&one| conditions.weight[one]).sum();
-        if all > 0.0 {
-            conditions.weight[station] / all
-        } else {
-            0.0
-        }
-    })
-    .sum()
+    own.map(|step| mean(step, conditions, |one| f64::from(u8::from(one == station))))
+        .sum()
 }
 
 /// The share of each fleet's wishes that every station on its path can do.
@@ -119,29 +112,22 @@ fn shares(
     steps
         .iter()
         .map(|steps| {
-            let of_step = |step: &Vec<usize>| {
-                let all: f64 = step.iter().map(|&one| conditions.weight[one]).sum();
-                let sum: f64 = step
-                    .iter()
-                    .map(|&one| conditions.weight[one] * scale[one])
-                    .sum();
-                if all > 0.0 { sum / all } else { 0.0 }
-            };
+            let of_step = |step: &Vec<usize>| mean(step, conditions, |one| scale[one]);
             steps.iter().map(of_step).fold(1.0, f64::min)
         })
         .collect()
 }
 
 fn succeeds(step: &[usize], conditions: &Conditions) -> f64 {
-    let all: f64 = step.iter().map(|&one| conditions.weight[one]).sum();
-    let well = step
-        .iter()
-        .map(|&one| conditions.weight[one] * (1.0 - conditions.fails[one]));
-    if all > 0.0 {
-        well.sum::<f64>() / all
-    } else {
-        0.0
-    }
+    mean(step, conditions, |one| 1.0 - conditions.fails[one])
+}
+
+/// The mean of a step's stations by their weights, 0 where they have none.
+fn mean(step: &[usize], conditions: &Conditions, of: impl Fn(usize) -> f64) -> f64 {
+    let weight = |one: usize| conditions.weight[one];
+    let all: f64 = step.iter().map(|&one| weight(one)).sum();
+    let sum: f64 = step.iter().map(|&one| weight(one) * of(one)).sum();
+    if all > 0.0 { sum / all } else { 0.0 }
 }
 
 /// Takes so many requests away, the oldest first.
