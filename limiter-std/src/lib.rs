@@ -46,7 +46,7 @@
 )]
 #![cfg_attr(
     feature = "config",
-    doc = "| read all that from a file, also while running | [`file::Settings`] |"
+    doc = "| read limits, queue and budget from a file, also while running | [`file::Settings`] |"
 )]
 //!
 //! # Cancellation
@@ -59,7 +59,8 @@
 //! # Fairness
 //!
 //! Those who wait are served by priority, and those of one class in the order in which they came, threads
-//! and futures in one line; what comes later, also without waiting, does not pass them. While a class's
+//! and futures in one line; what comes later, also without waiting, does not pass
+//! those of its own class or a higher one; what does not say its class is of the highest. While a class's
 //! delay stands ([`Config::standing_delay`]) its last are served first: who came first would be late anyway,
 //! and then everybody would. The line is bounded in length and time ([`Config::queue_length`],
 //! [`Config::longest_wait`]), for a long line only makes everybody late. Whose time is over gets no slot, and

@@ -77,7 +77,8 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ///
     /// # Fairness
     ///
-    /// None between newcomers. Those who wait already go first.
+    /// None between newcomers. Those who wait already go first, but for those of lower classes: this is of the
+    /// highest.
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<L, C>, Rejected> {
         let slot = self.shared.admit()?;

@@ -47,11 +47,14 @@ impl<L: Law, C: Clock> Acquire<L, C> {
     /// use core::time::Duration;
     /// use limiter_std::{Limiter, Priority, Request};
     ///
+    /// # let sleep = |_: Duration| core::future::pending::<()>();
     /// let limiter = Limiter::default();
     /// let report = Request::new().priority(Priority::Batch);
+    /// let second = Duration::from_secs(1);
     /// let permit = limiter
     ///     .acquire_async_for(report)
-    ///     .within(Duration::from_secs(1))
+    ///     .within(second)
+    ///     .until(sleep(second))
     ///     .await?;
     /// # drop(permit);
     /// # Ok(()) }) }
