@@ -5,23 +5,13 @@
 #[path = "breaker/model.rs"]
 mod model;
 
-use core::time::Duration;
-use limiter_core::{
-    Breaker, BreakerChange, BreakerConfig, BreakerState, Outcome, Pass, TickRate, Ticks, Timestamp,
-};
+use model::{LONGEST, at, breaker, end};
 
-/// A random word for which the open time is as long as it may be.
-const LONGEST: u32 = u32::MAX;
+use core::time::Duration;
+use limiter_core::{Breaker, BreakerChange, BreakerConfig, BreakerState, Outcome, TickRate, Ticks};
+
 /// The default open time.
 const OPEN: u64 = 5_000;
-
-fn at(millis: u64) -> Timestamp {
-    Timestamp::from_ticks(millis)
-}
-
-fn breaker(config: BreakerConfig) -> Breaker {
-    Breaker::new(config, TickRate::MILLIS)
-}
 
 /// Opened at time 0, by as many failures as it takes.
 fn opened(config: BreakerConfig) -> Breaker {
@@ -29,10 +19,6 @@ fn opened(config: BreakerConfig) -> Breaker {
     fail(&breaker, 0);
     assert!(matches!(breaker.state(at(0)), BreakerState::Open { .. }));
     breaker
-}
-
-fn end(pass: Pass<&Breaker>, outcome: Outcome, now: u64) -> Option<BreakerChange> {
-    pass.finish(outcome, at(now), LONGEST)
 }
 
 fn fail(breaker: &Breaker, now: u64) -> Option<BreakerChange> {

@@ -5,18 +5,12 @@
 #[path = "budget/model.rs"]
 mod model;
 
+use model::{at, budget};
+
 use core::time::Duration;
 use limiter_core::{BudgetConfig, RetryBudget, TickRate, Ticks, Timestamp, Tokens};
 
 const SECOND: u64 = 1_000;
-
-fn at(millis: u64) -> Timestamp {
-    Timestamp::from_ticks(millis)
-}
-
-fn budget(config: BudgetConfig) -> RetryBudget {
-    RetryBudget::new(config, TickRate::MILLIS)
-}
 
 /// Without a floor, and emptied.
 fn empty(config: BudgetConfig) -> RetryBudget {

@@ -13,20 +13,17 @@ mod retries;
 #[path = "call/rules.rs"]
 mod rules;
 
+use model::{RATE, at, fixed, milli, plain_budget};
+
 use core::time::Duration;
 use limiter_core::law::{Aimd, Fixed};
 use limiter_core::{
     Attempt, Backoff, BreakerConfig, BudgetConfig, Call, CallOptions, Config, Dependency,
-    DependencyConfig, Depends, Ending, GiveUp, Jitter, Latencies, Step, TickRate, Ticks, Timestamp,
+    DependencyConfig, Depends, Ending, GiveUp, Jitter, Latencies, Step, Ticks,
 };
 
-const RATE: TickRate = TickRate::MILLIS;
 /// The random word of calls where the delays do not matter.
 const WORD: u32 = 0x8000_0000;
-
-fn at(millis: u64) -> Timestamp {
-    Timestamp::from_ticks(millis)
-}
 
 /// Delays of exactly a second, three attempts in ten seconds, no throttle, a breaker that never opens.
 fn plain() -> DependencyConfig {
@@ -35,13 +32,6 @@ fn plain() -> DependencyConfig {
         .backoff(Backoff::new(Jitter::Decorrelated, second, second, RATE))
         .breaker(BreakerConfig::new().consecutive(None).failure_share(None))
         .throttle(None)
-}
-
-fn fixed(limit: u32, config: DependencyConfig) -> Dependency<Fixed> {
-    // One window for a whole test.
-    let windows = (Duration::from_millis(10), Duration::from_secs(60));
-    let limiter = Config::new(Fixed, RATE).initial(limit);
-    Dependency::new(limiter.windows(windows.0, windows.1), config)
 }
 
 fn adaptive(config: DependencyConfig) -> Dependency<Aimd> {
@@ -88,15 +78,6 @@ fn end<D: Depends>(call: &mut Call<D>, attempt: Attempt, ending: Ending, now: u6
 fn fail<D: Depends>(call: &mut Call<D>, ending: Ending, now: u64) {
     let attempt = attempt(call, now);
     end(call, attempt, ending, now);
-}
-
-fn milli(dependency: &Dependency<Fixed>, now: u64) -> u32 {
-    dependency.budget().balance(at(now)).get()
-}
-
-/// Without a floor, so that balances are easy to read.
-fn plain_budget(config: DependencyConfig) -> DependencyConfig {
-    config.budget(BudgetConfig::new().without_floor())
 }
 
 fn ticks(millis: u64) -> Ticks {

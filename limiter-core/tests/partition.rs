@@ -3,6 +3,8 @@
 #[path = "partition/model.rs"]
 mod model;
 
+use model::{Store, WHO, at, free, quotas, store};
+
 use core::time::Duration;
 use limiter_core::law::Fixed;
 use limiter_core::{
@@ -11,46 +13,8 @@ use limiter_core::{
 };
 
 const NOW: Timestamp = Timestamp::from_ticks(0);
-const WHO: [Request; 3] = [
-    Request::new().partition(0),
-    Request::new().partition(1),
-    Request::new(),
-];
-
-type Store = Partitioned<2, Fixed>;
-
-fn store(limit: u32, guarantees: [Guarantee; 2]) -> Store {
-    let config = Config::new(Fixed, TickRate::MILLIS)
-        .initial(limit)
-        .max(1_000);
-    Partitioned::try_new(config, guarantees).unwrap()
-}
-
-fn at(millis: u64) -> Timestamp {
-    Timestamp::from_ticks(millis)
-}
-
 fn fill(store: &Store, request: &Request, now: Timestamp) -> Vec<Seat> {
     core::iter::from_fn(|| store.admit(request, now).ok()).collect()
-}
-
-fn free(store: &Store, seats: impl IntoIterator<Item = Seat>) {
-    for seat in seats {
-        let _ = store.release(seat);
-    }
-}
-
-fn quotas(store: &Store) -> [u32; 2] {
-    [0, 1].map(|index| store.partition(index).unwrap().quota)
-}
-
-/// Slots of quotas that nobody uses.
-fn idle(store: &Store) -> u32 {
-    let rooms = [0, 1].map(|index| store.partition(index).unwrap());
-    rooms
-        .map(|room| room.quota.saturating_sub(room.inflight))
-        .iter()
-        .sum()
 }
 
 #[test]

@@ -3,17 +3,13 @@
 #[path = "priorities/model.rs"]
 mod model;
 
+use model::{NOW, fixed};
+
 use limiter_core::law::{Aimd, Fixed};
 use limiter_core::{
     Config, Limiter, MAX_LIMIT, Outcome, Priority, RejectReason, Request, Shares, Slot, TickRate,
     Timestamp,
 };
-
-const NOW: Timestamp = Timestamp::from_ticks(0);
-
-fn fixed(limit: u32, max: u32) -> Limiter<Fixed> {
-    Limiter::new(Config::new(Fixed, TickRate::MICROS).initial(limit).max(max))
-}
 
 fn of(priority: Priority) -> Request {
     Request::new().priority(priority)

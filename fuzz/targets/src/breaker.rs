@@ -1,7 +1,7 @@
 //! Breakers against the plain one, and under any clock.
 
 use crate::input::{Input, expect};
-use limiter_core::{Breaker, BreakerChange, BreakerConfig, Outcome, Pass, TickRate, Timestamp};
+use limiter_core::Outcome;
 
 #[allow(
     dead_code,
@@ -11,19 +11,6 @@ use limiter_core::{Breaker, BreakerChange, BreakerConfig, Outcome, Pass, TickRat
 mod model;
 
 use model::Op;
-
-fn at(millis: u64) -> Timestamp {
-    Timestamp::from_ticks(millis)
-}
-
-fn breaker(config: BreakerConfig) -> Breaker {
-    Breaker::new(config, TickRate::MILLIS)
-}
-
-/// With a random word for which the open time is as long as it may be.
-fn end(pass: Pass<&Breaker>, outcome: Outcome, now: u64) -> Option<BreakerChange> {
-    pass.finish(outcome, at(now), u32::MAX)
-}
 
 pub(crate) fn run(data: &[u8]) {
     let mut input = Input::new(data);

@@ -1,7 +1,6 @@
 //! Retry budgets against the plain one, and their promise under any clock.
 
 use crate::input::{Input, expect};
-use limiter_core::{BudgetConfig, RetryBudget, TickRate, Timestamp};
 
 #[allow(
     dead_code,
@@ -11,14 +10,6 @@ use limiter_core::{BudgetConfig, RetryBudget, TickRate, Timestamp};
 mod model;
 
 use model::{Numbers, Op};
-
-fn at(millis: u64) -> Timestamp {
-    Timestamp::from_ticks(millis)
-}
-
-fn budget(config: BudgetConfig) -> RetryBudget {
-    RetryBudget::new(config, TickRate::MILLIS)
-}
 
 pub(crate) fn run(data: &[u8]) {
     let mut input = Input::new(data);

@@ -1,11 +1,7 @@
 //! Logical calls against the plain loop, and six at once under any clock.
 
 use crate::input::{Input, expect};
-use core::time::Duration;
-use limiter_core::law::Fixed;
-use limiter_core::{
-    BudgetConfig, Config, Dependency, DependencyConfig, Ending, TickRate, Ticks, Timestamp,
-};
+use limiter_core::{Ending, Ticks};
 
 #[allow(
     dead_code,
@@ -15,26 +11,6 @@ use limiter_core::{
 mod model;
 
 use model::Move;
-
-const RATE: TickRate = TickRate::MILLIS;
-
-fn at(millis: u64) -> Timestamp {
-    Timestamp::from_ticks(millis)
-}
-
-fn fixed(limit: u32, config: DependencyConfig) -> Dependency<Fixed> {
-    let windows = (Duration::from_millis(10), Duration::from_secs(60));
-    let limiter = Config::new(Fixed, RATE).initial(limit);
-    Dependency::new(limiter.windows(windows.0, windows.1), config)
-}
-
-fn milli(dependency: &Dependency<Fixed>, now: u64) -> u32 {
-    dependency.budget().balance(at(now)).get()
-}
-
-fn plain_budget(config: DependencyConfig) -> DependencyConfig {
-    config.budget(BudgetConfig::new().without_floor())
-}
 
 pub(crate) fn run(data: &[u8]) {
     let mut input = Input::new(data);

@@ -1,8 +1,6 @@
 //! Partitions: all together stay within the limit, and nothing is lost.
 
 use crate::input::{Input, expect};
-use limiter_core::law::Fixed;
-use limiter_core::{Config, Guarantee, Partitioned, Request, Seat, TickRate, Timestamp};
 
 #[allow(
     dead_code,
@@ -12,42 +10,6 @@ use limiter_core::{Config, Guarantee, Partitioned, Request, Seat, TickRate, Time
 mod model;
 
 use model::Op;
-
-type Store = Partitioned<2, Fixed>;
-
-const WHO: [Request; 3] = [
-    Request::new().partition(0),
-    Request::new().partition(1),
-    Request::new(),
-];
-
-fn store(limit: u32, guarantees: [Guarantee; 2]) -> Store {
-    let config = Config::new(Fixed, TickRate::MILLIS).initial(limit);
-    Partitioned::try_new(config.max(1_000), guarantees).expect("shares below nine tenths")
-}
-
-fn at(millis: u64) -> Timestamp {
-    Timestamp::from_ticks(millis)
-}
-
-fn free(store: &Store, seats: impl IntoIterator<Item = Seat>) {
-    for seat in seats {
-        let _ = store.release(seat);
-    }
-}
-
-fn quotas(store: &Store) -> [u32; 2] {
-    [0, 1].map(|index| store.partition(index).map_or(0, |one| one.quota))
-}
-
-/// Slots of quotas that nobody uses.
-fn idle(store: &Store) -> u32 {
-    let room = |index| {
-        let one = store.partition(index)?;
-        Some(one.quota.saturating_sub(one.inflight))
-    };
-    [0, 1].into_iter().filter_map(room).sum()
-}
 
 pub(crate) fn run(data: &[u8]) {
     let mut input = Input::new(data);

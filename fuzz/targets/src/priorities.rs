@@ -1,8 +1,6 @@
 //! Classes and weights against the plain rules.
 
 use crate::input::{Input, expect};
-use limiter_core::law::Fixed;
-use limiter_core::{Config, Limiter, TickRate, Timestamp};
 
 #[allow(
     dead_code,
@@ -12,12 +10,6 @@ use limiter_core::{Config, Limiter, TickRate, Timestamp};
 mod model;
 
 use model::Op;
-
-const NOW: Timestamp = Timestamp::from_ticks(0);
-
-fn fixed(limit: u32, max: u32) -> Limiter<Fixed> {
-    Limiter::new(Config::new(Fixed, TickRate::MICROS).initial(limit).max(max))
-}
 
 pub(crate) fn run(data: &[u8]) {
     expect(model::follows_the_rules(Input::new(data).all(op)));

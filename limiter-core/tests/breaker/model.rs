@@ -1,10 +1,26 @@
 //! A breaker against a plain one, and under clocks that no clock should have.
 
-use super::{at, breaker, end};
 use core::time::Duration;
-use limiter_core::{BreakerConfig, BreakerState, Outcome, Pass, Ticks};
+use limiter_core::{
+    Breaker, BreakerChange, BreakerConfig, BreakerState, Outcome, Pass, TickRate, Ticks, Timestamp,
+};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
+
+/// A random word for which the open time is as long as it may be.
+pub(crate) const LONGEST: u32 = u32::MAX;
+
+pub(crate) fn at(millis: u64) -> Timestamp {
+    Timestamp::from_ticks(millis)
+}
+
+pub(crate) fn breaker(config: BreakerConfig) -> Breaker {
+    Breaker::new(config, TickRate::MILLIS)
+}
+
+pub(crate) fn end(pass: Pass<&Breaker>, outcome: Outcome, now: u64) -> Option<BreakerChange> {
+    pass.finish(outcome, at(now), LONGEST)
+}
 
 /// A plain breaker with a list of calls.
 #[derive(Debug)]

@@ -1,10 +1,17 @@
 //! A budget against a plain one, and its promise over every interval, whatever the clock does.
 
-use super::{at, budget};
 use core::time::Duration;
-use limiter_core::{BudgetConfig, Tokens};
+use limiter_core::{BudgetConfig, RetryBudget, TickRate, Timestamp, Tokens};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
+
+pub(crate) fn at(millis: u64) -> Timestamp {
+    Timestamp::from_ticks(millis)
+}
+
+pub(crate) fn budget(config: BudgetConfig) -> RetryBudget {
+    RetryBudget::new(config, TickRate::MILLIS)
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {

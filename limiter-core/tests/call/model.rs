@@ -1,12 +1,35 @@
 //! Random calls against a plain reference, at honest and at hostile clocks.
 
-use super::{RATE, at, fixed, milli, plain_budget};
 use core::time::Duration;
+use limiter_core::law::Fixed;
 use limiter_core::{
-    BudgetConfig, CallOptions, DependencyConfig, Ending, GiveUp, Step, Ticks, Tokens,
+    BudgetConfig, CallOptions, Config, Dependency, DependencyConfig, Ending, GiveUp, Step,
+    TickRate, Ticks, Timestamp, Tokens,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
+
+pub(crate) const RATE: TickRate = TickRate::MILLIS;
+
+pub(crate) fn at(millis: u64) -> Timestamp {
+    Timestamp::from_ticks(millis)
+}
+
+pub(crate) fn fixed(limit: u32, config: DependencyConfig) -> Dependency<Fixed> {
+    // One window for a whole test.
+    let windows = (Duration::from_millis(10), Duration::from_secs(60));
+    let limiter = Config::new(Fixed, RATE).initial(limit);
+    Dependency::new(limiter.windows(windows.0, windows.1), config)
+}
+
+pub(crate) fn milli(dependency: &Dependency<Fixed>, now: u64) -> u32 {
+    dependency.budget().balance(at(now)).get()
+}
+
+/// Without a floor, so that balances are easy to read.
+pub(crate) fn plain_budget(config: DependencyConfig) -> DependencyConfig {
+    config.budget(BudgetConfig::new().without_floor())
+}
 
 fn endings() -> impl Strategy<Value = Ending> {
     prop_oneof![

@@ -1,10 +1,48 @@
 //! The rules that hold after any operation.
 
-use super::{WHO, at, free, idle, quotas, store};
 use core::time::Duration;
-use limiter_core::Guarantee;
+use limiter_core::law::Fixed;
+use limiter_core::{Config, Guarantee, Partitioned, Request, Seat, TickRate, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
+
+pub(crate) const WHO: [Request; 3] = [
+    Request::new().partition(0),
+    Request::new().partition(1),
+    Request::new(),
+];
+
+pub(crate) type Store = Partitioned<2, Fixed>;
+
+pub(crate) fn store(limit: u32, guarantees: [Guarantee; 2]) -> Store {
+    let config = Config::new(Fixed, TickRate::MILLIS)
+        .initial(limit)
+        .max(1_000);
+    Partitioned::try_new(config, guarantees).unwrap()
+}
+
+pub(crate) fn at(millis: u64) -> Timestamp {
+    Timestamp::from_ticks(millis)
+}
+
+pub(crate) fn free(store: &Store, seats: impl IntoIterator<Item = Seat>) {
+    for seat in seats {
+        let _ = store.release(seat);
+    }
+}
+
+pub(crate) fn quotas(store: &Store) -> [u32; 2] {
+    [0, 1].map(|index| store.partition(index).unwrap().quota)
+}
+
+/// Slots of quotas that nobody uses.
+pub(crate) fn idle(store: &Store) -> u32 {
+    let rooms = [0, 1].map(|index| store.partition(index).unwrap());
+    rooms
+        .map(|room| room.quota.saturating_sub(room.inflight))
+        .iter()
+        .sum()
+}
 
 #[derive(Clone, Debug)]
 pub(crate) enum Op {

@@ -1,9 +1,17 @@
 //! Any order of operations against the rules, written plainly.
 
-use super::{NOW, fixed};
-use limiter_core::{Priority, RejectReason, Request, Shares, Slot};
+use limiter_core::law::Fixed;
+use limiter_core::{
+    Config, Limiter, Priority, RejectReason, Request, Shares, Slot, TickRate, Timestamp,
+};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
+
+pub(crate) const NOW: Timestamp = Timestamp::from_ticks(0);
+
+pub(crate) fn fixed(limit: u32, max: u32) -> Limiter<Fixed> {
+    Limiter::new(Config::new(Fixed, TickRate::MICROS).initial(limit).max(max))
+}
 
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
