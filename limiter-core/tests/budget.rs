@@ -291,3 +291,21 @@ fn reading_changes_nothing() {
     assert_eq!(budget.balance(at(0)), Tokens::milli(0));
     assert_eq!(budget.balance(at(50 * SECOND + 10)), Tokens::whole(5));
 }
+
+/// Stamps that follow one another differ in their low twelve bits, so after such a time the stamp is not that
+/// of the withdrawal.
+#[test]
+fn time_in_which_it_is_full_is_not_added_afterwards_however_long_it_is() {
+    for full in [4_095, 4_096, 4_097, 8_192] {
+        let floor = BudgetConfig::new().floor(Tokens::ONE, Duration::from_millis(1));
+        let budget = budget(floor.capacity(Tokens::whole(1_000)));
+        budget.deposit(at(0));
+        let cost = Tokens::whole(500);
+        assert_eq!(budget.withdraw(cost, at(full)), Ok(cost));
+        for later in 1..=3 {
+            let most = 500_000 + 1_000 * later;
+            let have = budget.balance(at(full + u64::from(later))).get();
+            assert!((most - 1_001..=most).contains(&have), "{have} of {most}");
+        }
+    }
+}

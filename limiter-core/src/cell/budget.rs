@@ -142,6 +142,13 @@ impl Bucket {
                     if left == have && have == balance {
                         return Ok(left);
                     }
+                    // What a full one let go is not added later: where the stamp is not that of now, it is the next.
+                    let spilt = gain != 0 && have == terms.capacity && at != now;
+                    let at = if spilt {
+                        Stamp(now.0.wrapping_add(1))
+                    } else {
+                        at
+                    };
                     (left, at, false)
                 }
             };
