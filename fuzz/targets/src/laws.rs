@@ -88,7 +88,7 @@ pub(crate) fn law(input: &mut Input<'_>) -> AnyLaw {
         3 => Gradient::new()
             .tolerance(input.between(1_000, 3_000))
             .and_then(|law| law.keep(input.between(1, 999)))
-            .and_then(|law| law.max_rtt(Duration::from_micros(1 + input.upto(3_600_000_000))))
+            .and_then(|law| law.max_rtt(Duration::from_micros(1 + input.upto(3_599_999_999))))
             .map(AnyLaw::Gradient),
         _ => Knee::new()
             .target(input.between(10, 900))

@@ -133,8 +133,8 @@ impl Bucket {
                 // Whatever time it is, there is no room.
                 return Ok(balance);
             }
-            let (left, at, again) = match refill(terms.floor, Stamp(filled), now) {
-                Refill::SetBack(at) => (balance, at, true),
+            let (left, stored, at, again) = match refill(terms.floor, Stamp(filled), now) {
+                Refill::SetBack(at) => (balance, balance, at, true),
                 Refill::Gain(gain, at) => {
                     let have = balance.saturating_add(gain).min(terms.capacity);
                     let left = posting.apply(have, terms).ok_or(have)?;
@@ -142,17 +142,19 @@ impl Bucket {
                     if left == have && have == balance {
                         return Ok(left);
                     }
-                    // What a full one let go is not added later: where the stamp is not that of now, it is the next.
-                    let spilt = gain != 0 && have == terms.capacity && at != now;
-                    let at = if spilt {
-                        Stamp(now.0.wrapping_add(1))
+                    let (stored, at) = if gain != 0 && have == terms.capacity && at != now {
+                        // What a full one let go of since then is not to be added again: it is taken off now.
+                        match left.checked_sub(terms.floor.gain(at.0, 1)) {
+                            Some(stored) => (stored, at),
+                            None => (left, Stamp(now.0.wrapping_add(1))),
+                        }
                     } else {
-                        at
+                        (left, at)
                     };
-                    (left, at, false)
+                    (left, stored, at, false)
                 }
             };
-            let next = left << LOW_BITS | at.0 & LOW;
+            let next = stored << LOW_BITS | at.0 & LOW;
             if exchange(&self.fill, fill, next) {
                 self.follow(filled, at.0);
                 if !again {
