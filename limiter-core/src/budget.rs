@@ -170,7 +170,8 @@ impl Default for BudgetConfig {
 /// compare-exchange, a refusal stores nothing. The shape is that of gRPC's retry throttling (thousandths in
 /// one word) with Finagle's ratio and floor.
 ///
-/// It starts full, and time counts from its first use or up to a second later.
+/// It starts full, and time counts from its first use or up to a second later. The floor adds what is due but
+/// for a 4,096th, and never more.
 /// A clock that stands still or steps back adds nothing; one that was set back by more than a minute goes
 /// on from there. After an idle time of 24 days or more the floor may have added less than is due, never
 /// more than the capacity.
