@@ -315,6 +315,15 @@ impl<L: Law> Limiter<L> {
         seen.inflight() < seen.limit()
     }
 
+    /// Whether less than an eighth of the limit is left; for adapters, that tell by it before anybody is
+    /// refused. Costs one load.
+    #[inline]
+    pub fn is_nearly_full(&self) -> bool {
+        let seen = self.entry.admission.load();
+        let left = seen.limit().saturating_sub(seen.inflight());
+        left == 0 || left < seen.limit() / 8
+    }
+
     /// Whether the limit is reached, or was since the open window began.
     pub(crate) fn saturated(&self) -> bool {
         let seen = self.entry.admission.load();

@@ -102,6 +102,16 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// How many permits it stands for in what is counted: itself and those that are not timed, 0 when it is one
+    /// of these.
+    #[inline]
+    pub const fn stands_for(self) -> u32 {
+        match self.tag.timed() {
+            Some(shift) => 1 << shift,
+            None => 0,
+        }
+    }
+
     /// Whether `outcome` adds to the window. Of work that is not timed, success and failure do not.
     #[inline]
     pub(crate) const fn teaches(self, outcome: Outcome) -> bool {
