@@ -4,7 +4,9 @@ use crate::clock::{Clock, MonotonicClock, RATE};
 use crate::dependency::entropy;
 use core::fmt;
 use core::ops::Deref;
-use limiter_core::{BreakerConfig, BreakerOpen, BreakerState, ConfigError, Outcome, Random};
+use limiter_core::{
+    BreakerConfig, BreakerOpen, BreakerState, ConfigError, Outcome, Random, Timestamp,
+};
 use std::sync::Arc;
 
 /// A handle to a circuit breaker for use alone; clones lead to the same one. In a
@@ -76,7 +78,11 @@ impl<C: Clock> Breaker<C> {
 
     /// How it stands. Reading it has no side effect: open becomes half open by time alone.
     pub fn state(&self) -> BreakerState {
-        self.shared.core.state(self.shared.clock.now())
+        self.shared.core.state(self.now())
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.shared.clock.now()
     }
 }
 

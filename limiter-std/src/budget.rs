@@ -128,7 +128,6 @@ impl Budget {
         }
     }
 
-    #[cfg(feature = "retry")]
     pub(crate) fn now(&self) -> Timestamp {
         self.source.now()
     }

@@ -154,6 +154,7 @@ impl<L: Law, C: Clock> Deferred<L, C> {
     /// Records how the work ended, as of `at` on the limiter's clock.
     pub(crate) fn record(self, outcome: Outcome, at: Timestamp) {
         let now = self.shared.clock().now();
+        self.shared.count_ended(self.sample, outcome);
         self.shared.observe(self.sample, outcome, at, now);
     }
 }

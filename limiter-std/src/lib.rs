@@ -30,7 +30,8 @@
 //! | limit each tenant, route or upstream on its own | [`Keyed`] |
 //! | share a slot between owners | [`Permit::into_hold`], [`Hold`] |
 //! | change the limit while running, or close | [`Limiter::set_limit`], [`Limiter::set_bounds`], [`Limiter::set_shares`], [`Limiter::reconfigure`], [`Limiter::close`] |
-//! | look at it | [`Limiter::snapshot`], [`Limiter::queue`] |
+//! | look at it | [`Limiter::snapshot`], [`Limiter::queue`], [`Limiter::counts`] |
+//! | be told when it gets bad, and export what is seen | [`telemetry`] |
 //! | call something without making its bad day worse | [`Dependency`], [`DependencyConfig`], [`CallOptions`] |
 //! | do something else instead | [`Fallbacks`] |
 //! | use its parts alone | [`Budget`], [`Breaker`] |
@@ -90,6 +91,7 @@ mod limiter;
 mod permit;
 mod shared;
 mod sync;
+pub mod telemetry;
 #[cfg(feature = "tower")]
 pub mod tower;
 mod wait;
@@ -114,6 +116,7 @@ pub use limiter_core::{
     ThrottleConfig, Ticks, Timestamp, Tokens, law,
 };
 pub use permit::Permit;
+pub use telemetry::{LimiterCounts, RefusedCounts};
 pub use wait::{Acquire, AcquireUntil, QueueSnapshot};
 
 /// The examples of the README compile.

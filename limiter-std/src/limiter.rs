@@ -81,8 +81,8 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// highest.
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<L, C>, Rejected> {
-        let slot = self.shared.admit()?;
-        Ok(Permit::new(Arc::clone(&self.shared), slot))
+        self.try_now()
+            .map_err(|refused| self.shared.refused(refused))
     }
 
     /// Takes a slot, blocking the thread until there is one. For futures use
@@ -214,7 +214,8 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ///
     /// None between newcomers. Those who wait in its class or a higher one go first.
     pub fn try_acquire_for(&self, request: Request) -> Result<Permit<L, C>, Rejected> {
-        let slot = self.shared.admit_for(&request)?;
+        let slot = self.shared.admit_for(&request);
+        let slot = slot.map_err(|rejected| self.refused(rejected))?;
         Ok(Permit::new(Arc::clone(&self.shared), slot))
     }
 
@@ -342,6 +343,10 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// The first field that does not work; nothing changes.
     pub fn reconfigure(&self, config: &Config<L>) -> Result<(), ConfigError> {
         self.shared.reconfigure(config)
+    }
+
+    pub(crate) const fn shared(&self) -> &Arc<Shared<L, C>> {
+        &self.shared
     }
 
     /// Whether there is no other handle, no permit and no waiter. Only whoever keeps others from this handle

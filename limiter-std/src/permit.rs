@@ -29,6 +29,7 @@ impl<L: Law, C: Clock> Taken<L, C> {
                 Timestamp::default()
             };
             let ended = at.unwrap_or(now);
+            self.shared.count_ended(slot.sample(), outcome);
             self.shared.observe(slot.sample(), outcome, ended, now);
         }
     }
@@ -74,6 +75,7 @@ pub struct Permit<L: Law = Knee, C: Clock = MonotonicClock> {
 impl<L: Law, C: Clock> Permit<L, C> {
     #[inline]
     pub(crate) fn new(shared: Arc<Shared<L, C>>, slot: Slot) -> Self {
+        shared.count_admitted(slot.sample());
         Self {
             taken: Some(Taken {
                 shared,

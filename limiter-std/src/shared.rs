@@ -3,6 +3,7 @@
 use crate::clock::{Clock, RATE, timestamp};
 use crate::config::Config;
 use crate::sync::{AtomicU32, Ordering};
+use crate::telemetry::{Alarm, Counters, PRESSURE, REFUSAL};
 use crate::wait::{self, Settings, Waiters};
 use core::time::Duration;
 use limiter_core::law::{Law, WALL_SECONDS};
@@ -24,6 +25,7 @@ pub(crate) trait Lane {
     fn clock(&self) -> &Self::Clock;
     fn waiters(&self) -> &Waiters;
     fn wall(&self) -> &Wall;
+    fn alarm(&self) -> &Alarm;
 
     #[inline]
     fn admit(&self) -> Result<Slot, Rejected> {
@@ -53,6 +55,20 @@ pub(crate) trait Lane {
     fn release(&self, slot: Slot) {
         if self.core().release(slot).wake() {
             wait::serve(self);
+        }
+    }
+
+    /// Counts a request that is refused for good, and hands the refusal on.
+    fn refused(&self, rejected: Rejected) -> Rejected {
+        self.alarm().call(REFUSAL);
+        rejected
+    }
+
+    /// Calls whoever looks when the next request may be one too many.
+    #[inline]
+    fn look_for_pressure(&self) {
+        if self.alarm().is_armed(PRESSURE) && self.core().is_nearly_full() {
+            self.alarm().call(PRESSURE);
         }
     }
 
@@ -157,6 +173,8 @@ pub(crate) struct Shared<L: Law, C> {
     clock: C,
     waiters: Waiters,
     wall: Wall,
+    counters: Counters,
+    alarm: Alarm,
 }
 
 impl<L: Law, C: Clock> Shared<L, C> {
@@ -167,9 +185,33 @@ impl<L: Law, C: Clock> Shared<L, C> {
             clock,
             waiters: Waiters::new(waiting),
             wall: Wall::new(now),
+            counters: Counters::new(),
+            alarm: Alarm::default(),
         };
         shared.read_wall(now);
         shared
+    }
+
+    pub(crate) const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Counts a permit that is given out.
+    #[inline]
+    pub(crate) fn count_admitted(&self, sample: Sample) {
+        // Of those that are not timed nothing is counted: others stand for them.
+        if sample.stands_for() != 0 {
+            self.counters.admitted(sample.stands_for() as usize);
+            self.look_for_pressure();
+        }
+    }
+
+    /// Counts how a permit ended.
+    #[inline]
+    pub(crate) fn count_ended(&self, sample: Sample, outcome: Outcome) {
+        if sample.stands_for() != 0 || outcome != Outcome::Success {
+            self.counters.ended(outcome, sample.stands_for() as usize);
+        }
     }
 }
 
@@ -195,6 +237,17 @@ impl<L: Law, C: Clock> Lane for Shared<L, C> {
     #[inline]
     fn wall(&self) -> &Wall {
         &self.wall
+    }
+
+    #[inline]
+    fn alarm(&self) -> &Alarm {
+        &self.alarm
+    }
+
+    fn refused(&self, rejected: Rejected) -> Rejected {
+        self.counters.refused(rejected.reason);
+        self.alarm.call(REFUSAL);
+        rejected
     }
 }
 

@@ -25,7 +25,8 @@ pub use counters::DependencyCounts;
 pub use fallback::Fallbacks;
 pub use options::{Attempt, CallOptions, Ending, GaveUp, Judge};
 pub use restart::RECORD_SIZE;
-use shared::{Core, Guard, Shared};
+pub(crate) use shared::Shared;
+use shared::{Core, Guard};
 pub use sleep::Sleep;
 #[cfg(feature = "tokio")]
 pub use sleep::Tokio;
@@ -244,7 +245,6 @@ impl<L: Law, C: Clock> Dependency<L, C> {
         self.shared.close();
     }
 
-    #[cfg(feature = "tower")]
     pub(crate) const fn shared(&self) -> &Arc<Shared<L, C>> {
         &self.shared
     }

@@ -4,6 +4,7 @@ use super::counters::Counters;
 use super::options::{Attempt, CallOptions, Ending, GaveUp};
 use crate::clock::{Clock, RATE};
 use crate::shared::{Lane, Wall};
+use crate::telemetry::{Alarm, REFUSAL};
 use crate::wait::{Line, Settings, Waiters, serve};
 use core::ops::Deref;
 use limiter_core::law::Law;
@@ -23,6 +24,7 @@ pub(crate) struct Shared<L: Law, C> {
     random: Random,
     waiters: Waiters,
     wall: Wall,
+    alarm: Alarm,
 }
 
 impl<L: Law, C: Clock> Shared<L, C> {
@@ -35,6 +37,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
             random: Random::new(seed),
             waiters: Waiters::new(waiting),
             wall: Wall::new(now),
+            alarm: Alarm::default(),
         };
         shared.read_wall(now);
         shared
@@ -44,6 +47,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
     fn follow(&self, events: Events) {
         if let Some(change) = events.breaker {
             self.counters.breaker(change);
+            self.alarm.call(REFUSAL);
         }
         if let Some(change) = events.limit {
             self.changed(change);
@@ -72,6 +76,10 @@ impl<L: Law, C: Clock> Lane for Shared<L, C> {
 
     fn wall(&self) -> &Wall {
         &self.wall
+    }
+
+    fn alarm(&self) -> &Alarm {
+        &self.alarm
     }
 }
 
@@ -143,6 +151,7 @@ impl<L: Law, C: Clock> Guard<L, C> {
         match step {
             Step::Attempt(attempt) => {
                 self.shared.counters.started(&attempt);
+                self.shared.look_for_pressure();
                 Next::Attempt(Attempt {
                     number: attempt.number,
                     timeout: RATE.duration(attempt.timeout),
@@ -189,6 +198,9 @@ impl<L: Law, C: Clock> Guard<L, C> {
     ) -> GaveUp<T, E> {
         self.over = true;
         self.shared.counters.gave_up(why);
+        if matches!(why, GiveUp::Refused(_) | GiveUp::Exhausted(_)) {
+            self.shared.alarm.call(REFUSAL);
+        }
         let now = self.shared.clock.now();
         let carried = match &mut self.call {
             Some(call) => call.carried(now),

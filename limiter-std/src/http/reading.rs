@@ -62,5 +62,5 @@ impl Reading {
 
 fn rejected<L: Law, C: Clock>(limiter: &Limiter<L, C>, reason: RejectReason) -> Rejected {
     let seen = limiter.snapshot();
-    Rejected::new(reason, seen.limit, seen.inflight)
+    limiter.refused(Rejected::new(reason, seen.limit, seen.inflight))
 }

@@ -47,11 +47,11 @@ impl<S: Clone, L: Law, C: Clock> Mode<S, L, C> for Wait {
     type Wait = Acquire<L, C>;
 
     fn enter(&self, limiter: &Limiter<L, C>, inner: &mut S) -> Entry<S, Self::Wait, L, C> {
-        match limiter.try_acquire() {
+        match limiter.try_now() {
             Err(rejected) if rejected.reason != RejectReason::Closed => {
                 Entry::Later(limiter.acquire_async(), take_ready(inner))
             }
-            ended => Entry::Now(ended),
+            ended => Entry::Now(ended.map_err(|rejected| limiter.refused(rejected))),
         }
     }
 }
@@ -67,11 +67,11 @@ where
     type Wait = AcquireUntil<F, L, C>;
 
     fn enter(&self, limiter: &Limiter<L, C>, inner: &mut S) -> Entry<S, Self::Wait, L, C> {
-        match limiter.try_acquire() {
+        match limiter.try_now() {
             Err(rejected) if rejected.reason != RejectReason::Closed => {
                 Entry::Later(limiter.acquire_until((self.timer)()), take_ready(inner))
             }
-            ended => Entry::Now(ended),
+            ended => Entry::Now(ended.map_err(|rejected| limiter.refused(rejected))),
         }
     }
 }

@@ -80,7 +80,10 @@ impl<A: Lane> Line<A> {
                 self.queued = None;
                 let lane = self.lane.take();
                 lane.map_or(Poll::Pending, |lane| {
-                    Poll::Ready(ended.map(|slot| (lane, slot)))
+                    Poll::Ready(match ended {
+                        Ok(slot) => Ok((lane, slot)),
+                        Err(refused) => Err(lane.refused(refused)),
+                    })
                 })
             }
         }
@@ -94,8 +97,8 @@ impl<A: Lane> Line<A> {
         };
         match key.and_then(|key| leave(&*lane, &key)) {
             Some(Ok(slot)) => Ok((lane, slot)),
-            Some(Err(refused)) => Err(refused),
-            None => Err(timed_out(lane.core())),
+            Some(Err(refused)) => Err(lane.refused(refused)),
+            None => Err(lane.refused(timed_out(lane.core()))),
         }
     }
 }

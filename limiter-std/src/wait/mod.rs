@@ -41,6 +41,7 @@ pub use until::AcquireUntil;
 use crate::clock::{Clock, RATE};
 use crate::shared::Lane;
 use crate::sync::{AtomicU32, Mutex, MutexGuard, Ordering};
+use crate::telemetry::PRESSURE;
 use core::task::{Poll, Waker};
 use limiter_core::law::Law;
 use limiter_core::{
@@ -145,6 +146,9 @@ pub(crate) fn join<A: Lane + ?Sized>(
     let ended = take_ended(&mut queue, &key);
     drop(queue);
     wake(lane, woken, more);
+    if ended.is_none() {
+        lane.alarm().call(PRESSURE);
+    }
     ended.map_or(Joined::Queued(key, waiter.deadline), Joined::Ended)
 }
 

@@ -1,0 +1,38 @@
+//! A limiter's handle, as far as it counts.
+
+use super::LimiterCounts;
+use crate::clock::Clock;
+use crate::shared::Lane;
+use crate::{Limiter, Permit, Rejected};
+use limiter_core::law::Law;
+use std::sync::Arc;
+
+impl<L: Law, C: Clock> Limiter<L, C> {
+    /// What was counted since it was made.
+    ///
+    /// ```
+    /// use limiter_std::{Config, Limiter, law::Fixed};
+    ///
+    /// let limiter = Limiter::try_new(Config::new(Fixed).initial(1))?;
+    /// let permit = limiter.try_acquire();
+    /// assert!(limiter.try_acquire().is_err());
+    /// assert_eq!((limiter.counts().admitted, limiter.counts().refused.at_limit), (1, 1));
+    /// # drop(permit);
+    /// # Ok::<(), limiter_std::ConfigError>(())
+    /// ```
+    pub fn counts(&self) -> LimiterCounts {
+        self.shared().counters().read()
+    }
+
+    /// As [`try_acquire`](Limiter::try_acquire), where a refusal is not the end: it is not counted.
+    #[inline]
+    pub(crate) fn try_now(&self) -> Result<Permit<L, C>, Rejected> {
+        let slot = self.shared().admit()?;
+        Ok(Permit::new(Arc::clone(self.shared()), slot))
+    }
+
+    /// Counts a request that is refused, and hands the refusal on.
+    pub(crate) fn refused(&self, rejected: Rejected) -> Rejected {
+        self.shared().refused(rejected)
+    }
+}

@@ -1,0 +1,278 @@
+//! Edges out of looks: plain code, with the time as an argument.
+
+use super::Edge;
+use super::signal::{Signal, Turn};
+use core::time::Duration;
+use limiter_core::law::Reason;
+
+/// From this share of the limit in use, per mille, a service has no room for a burst any more.
+const SATURATED: u32 = 850;
+/// The mean is over about so long.
+const MEAN_OVER: Duration = Duration::from_secs(1);
+/// An autoscaler looks every 15 s: a mean over less would be an accident.
+const GAUGE_OVER: Duration = Duration::from_secs(10);
+/// Laws step up and down within periods of at most 4 s to measure; a mean over that hides it.
+const LIMIT_OVER: Duration = Duration::from_secs(4);
+/// And no more often than this is a limit reported that moves.
+const LIMIT_EVERY: Duration = Duration::from_secs(5);
+
+/// What one look at a source found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Look {
+    /// On the source's own clock.
+    pub(super) now: Duration,
+    pub(super) limiter: Option<LimiterLook>,
+    pub(super) breaker: Option<BreakerLook>,
+    /// The budget covers a retry.
+    pub(super) covers: Option<bool>,
+    /// Requests refused since the source was made, by reason; they wrap.
+    pub(super) refused: usize,
+    /// For what most were refused since the last look.
+    pub(super) reason: &'static str,
+    /// Retries that the budget did not cover, since the source was made.
+    pub(super) uncovered: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LimiterLook {
+    pub(super) limit: u32,
+    pub(super) inflight: u32,
+    pub(super) waiting: usize,
+    /// The limit is nearly reached, or was since the last look.
+    pub(super) nearly_full: bool,
+    pub(super) closed: bool,
+    pub(super) reason: Reason,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BreakerLook {
+    Closed,
+    Open,
+    HalfOpen,
+}
+
+/// What is remembered of one source between looks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Edges {
+    before: Option<Look>,
+    building: Signal,
+    saturated: Signal,
+    shedding: Signal,
+    empty: Signal,
+    /// When the first of the first three began, and what had been refused by then.
+    since: Option<(Duration, usize)>,
+    mean: Mean,
+    gauge: Mean,
+    limit: LimitEdge,
+    closed: bool,
+}
+
+/// What of overload holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Overload {
+    /// [`Edge::QueueBuilding`] and not yet over.
+    pub queue_building: bool,
+    /// [`Edge::Saturated`] and not yet over.
+    pub saturated: bool,
+    /// [`Edge::Shedding`] and not yet over.
+    pub shedding: bool,
+    /// [`Edge::BudgetEmpty`] and not yet over.
+    pub budget_empty: bool,
+}
+
+impl Edges {
+    /// Tells `emit` what began and what is over with this look.
+    pub(super) fn see(&mut self, look: Look, emit: &mut impl FnMut(Edge)) {
+        let now = look.now;
+        let passed = self
+            .before
+            .map_or(Duration::ZERO, |before| now.saturating_sub(before.now));
+        let refused = self
+            .before
+            .map_or(0, |before| look.refused.wrapping_sub(before.refused));
+        if let Some(seen) = look.limiter {
+            let share = utilisation(seen.inflight, seen.limit);
+            self.mean.add(share, passed, MEAN_OVER);
+            self.gauge.add(share, passed, GAUGE_OVER);
+            self.overload(&seen, &look, refused, emit);
+            self.limit.see(&seen, now, passed, emit);
+            if seen.closed && !core::mem::replace(&mut self.closed, true) {
+                emit(Edge::Closed);
+            }
+        }
+        self.budget(&look, emit);
+        self.breaker(&look, emit);
+        self.before = Some(look);
+    }
+
+    fn overload(
+        &mut self,
+        seen: &LimiterLook,
+        look: &Look,
+        refused: usize,
+        emit: &mut impl FnMut(Edge),
+    ) {
+        let (now, inflight, limit) = (look.now, seen.inflight, seen.limit);
+        let refuses = refused != 0;
+        // Who refuses had a queue, or no room for one.
+        let builds = seen.waiting != 0 || seen.nearly_full || refuses;
+        let utilisation = self.mean.get();
+        let building = self.building.see(builds && !seen.closed, now);
+        let saturated = self
+            .saturated
+            .see(utilisation >= SATURATED && !seen.closed, now);
+        let shedding = self.shedding.see(refuses, now);
+        let any = self.building.is_on() || self.saturated.is_on() || self.shedding.is_on();
+        if any {
+            let before = look.refused.wrapping_sub(refused);
+            self.since.get_or_insert((now, before));
+        }
+        if building == Turn::Began {
+            emit(Edge::QueueBuilding {
+                waiting: seen.waiting,
+                inflight,
+                limit,
+            });
+        }
+        if saturated == Turn::Began {
+            emit(Edge::Saturated { utilisation, limit });
+        }
+        if shedding == Turn::Began {
+            emit(Edge::Shedding {
+                reason: look.reason,
+                inflight,
+                limit,
+            });
+        }
+        if !any {
+            if let Some((since, before)) = self.since.take() {
+                emit(Edge::Recovered {
+                    refused: look.refused.wrapping_sub(before),
+                    lasted: now.saturating_sub(since),
+                });
+            }
+        }
+    }
+
+    fn budget(&mut self, look: &Look, emit: &mut impl FnMut(Edge)) {
+        let Some(covers) = look.covers else { return };
+        let before = self
+            .before
+            .map_or(look.uncovered, |before| before.uncovered);
+        match self
+            .empty
+            .see(!covers || look.uncovered != before, look.now)
+        {
+            Turn::Began => emit(Edge::BudgetEmpty),
+            Turn::Over => emit(Edge::BudgetCovers),
+            Turn::Stays => {}
+        }
+    }
+
+    fn breaker(&self, look: &Look, emit: &mut impl FnMut(Edge)) {
+        let before = self
+            .before
+            .map_or(Some(BreakerLook::Closed), |before| before.breaker);
+        if look.breaker == before {
+            return;
+        }
+        match look.breaker {
+            Some(BreakerLook::Open) => emit(Edge::BreakerOpened),
+            Some(BreakerLook::HalfOpen) => emit(Edge::BreakerHalfOpen),
+            Some(BreakerLook::Closed) => emit(Edge::BreakerClosed),
+            None => {}
+        }
+    }
+
+    pub(super) const fn holds(&self) -> Overload {
+        Overload {
+            queue_building: self.building.is_on(),
+            saturated: self.saturated.is_on(),
+            shedding: self.shedding.is_on(),
+            budget_empty: self.empty.is_on(),
+        }
+    }
+
+    /// Mean share of the limit in use, per mille.
+    pub(super) const fn utilisation(&self) -> u32 {
+        self.gauge.get()
+    }
+}
+
+/// When a limit is worth to be reported.
+#[derive(Clone, Debug, Default)]
+struct LimitEdge {
+    /// Of the limit in thousandths.
+    mean: Mean,
+    /// The limit last reported, and when.
+    reported: Option<(u32, Duration)>,
+}
+
+impl LimitEdge {
+    fn see(
+        &mut self,
+        seen: &LimiterLook,
+        now: Duration,
+        passed: Duration,
+        emit: &mut impl FnMut(Edge),
+    ) {
+        let Some((from, at)) = self.reported else {
+            self.mean.set(seen.limit);
+            self.reported = Some((seen.limit, now));
+            return;
+        };
+        // What somebody set holds from then on; what a law does, when it has held for a while.
+        let by_hand = seen.reason == Reason::SetByHand && seen.limit != from;
+        if by_hand {
+            self.mean.set(seen.limit);
+        } else {
+            self.mean.add(seen.limit, passed, LIMIT_OVER);
+        }
+        let to = self.mean.get();
+        let far = u64::from(to.abs_diff(from)) * 4 >= u64::from(from);
+        let due = now.saturating_sub(at) >= LIMIT_EVERY;
+        if to != from && !seen.closed && (by_hand || far && due) {
+            self.reported = Some((to, now));
+            let reason = seen.reason;
+            emit(Edge::LimitMoved { from, to, reason });
+        }
+    }
+}
+
+/// A mean over the time since, in which what is older counts for less.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    /// Times 2^16.
+    value: u64,
+}
+
+impl Mean {
+    fn set(&mut self, value: u32) {
+        self.value = u64::from(value) << 16;
+    }
+
+    /// The value was this for the time that `passed`.
+    fn add(&mut self, value: u32, passed: Duration, over: Duration) {
+        let (passed, over) = (passed.as_micros(), over.as_micros());
+        let (old, new) = (u128::from(self.value), u128::from(value) << 16);
+        // Both sides are below 2^48 and 2^71: nothing overflows.
+        let passed = passed.min(1 << 48);
+        let mean = (old * over + new * passed) / (over + passed).max(1);
+        self.value = u64::try_from(mean).unwrap_or(u64::MAX);
+    }
+
+    const fn get(&self) -> u32 {
+        // Rounded; below 2^32 plus a half.
+        ((self.value + (1 << 15)) >> 16) as u32
+    }
+}
+
+fn utilisation(inflight: u32, limit: u32) -> u32 {
+    let share = (u64::from(inflight) * 1_000).checked_div(u64::from(limit));
+    // All of it, also where the limit shrank below what is in flight.
+    share.map_or(1_000, |share| share.min(1_000) as u32)
+}
+
+#[cfg(test)]
+mod tests;
