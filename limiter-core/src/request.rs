@@ -105,7 +105,8 @@ impl Request {
         self.partition
     }
 
-    pub(crate) const fn at_most(mut self, per_mille: u16) -> Self {
+    /// The same, which may use no more than this of the limit, per mille, whatever its class; for adapters.
+    pub const fn at_most(mut self, per_mille: u16) -> Self {
         self.most = per_mille;
         self
     }

@@ -1,5 +1,6 @@
 //! The configuration, in durations instead of ticks.
 
+use crate::callers::DEFAULT_BEYOND_MAY_USE;
 use crate::clock::RATE;
 use crate::wait::{Allowed, DEFAULT_INTERVAL, DEFAULT_TARGET, Settings};
 use core::time::Duration;
@@ -38,6 +39,9 @@ pub struct Config<L = Knee> {
     /// `None` where one may wait for ever.
     longest_wait: Option<Duration>,
     standing_delay: (Duration, Duration),
+    /// Per mille.
+    beyond: u16,
+    watching: bool,
 }
 
 impl<L: Law> Config<L> {
@@ -58,6 +62,8 @@ impl<L: Law> Config<L> {
             queue_length: Some(DEFAULT_QUEUE_LENGTH),
             longest_wait: Some(DEFAULT_LONGEST_WAIT),
             standing_delay: (DEFAULT_TARGET, DEFAULT_INTERVAL),
+            beyond: DEFAULT_BEYOND_MAY_USE,
+            watching: false,
         }
     }
 
@@ -160,7 +166,50 @@ impl<L: Law> Config<L> {
         self.with(self.core.shares(shares))
     }
 
+    /// What callers that have had more than their share may use of the limit, per mille from 1 to 1,000,
+    /// whatever their class; [`DEFAULT_BEYOND_MAY_USE`] by default. The rest is kept free for others. For
+    /// requests that [name their caller](crate::Request::caller).
+    #[must_use]
+    pub const fn beyond_may_use(mut self, per_mille: u16) -> Self {
+        self.beyond = per_mille;
+        self
+    }
+
+    /// Refuses nobody, and lets nobody wait: counts what would have been refused, in
+    /// [`Limiter::watched`](crate::Limiter::watched), and lets it through. For a while before the limiter is
+    /// trusted; [`Watched`](crate::Watched) says what the numbers mean. A closed limiter refuses all the same.
+    ///
+    /// ```
+    /// use limiter_std::{Config, Limiter, law::Fixed};
+    ///
+    /// let limiter = Limiter::try_new(Config::new(Fixed).initial(1).watch_only(true))?;
+    /// let first = limiter.try_acquire()?;
+    /// let second = limiter.try_acquire()?;
+    /// assert!(first.has_slot() && !second.has_slot());
+    /// assert_eq!(limiter.watched().at_limit, 1);
+    ///
+    /// limiter.set_watch_only(false);
+    /// assert!(limiter.try_acquire().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn watch_only(mut self, on: bool) -> Self {
+        self.watching = on;
+        self
+    }
+
+    pub(crate) const fn beyond_share(&self) -> u16 {
+        self.beyond
+    }
+
+    pub(crate) const fn is_watching(&self) -> bool {
+        self.watching
+    }
+
     pub(crate) const fn check(&self) -> Result<(), ConfigError> {
+        if let Err(error) = ConfigError::check("beyond_may_use", self.beyond as u64, 1, 1_000) {
+            return Err(error);
+        }
         if let Some(waiters) = self.queue_length {
             let most = MAX_QUEUE_LENGTH as u64;
             if let Err(error) = ConfigError::check("queue_length", waiters as u64, 1, most) {

@@ -78,9 +78,11 @@ impl<L: Law, C: Clock> Hold<L, C> {
             return None;
         }
         let taken = self.common.taken.as_ref()?;
+        let (sample, partition) = taken.sample()?;
         Some(Deferred {
             shared: Arc::clone(&taken.shared),
-            sample: taken.sample()?,
+            sample,
+            partition,
         })
     }
 
@@ -147,6 +149,7 @@ impl<L: Law, C: Clock> fmt::Debug for Hold<L, C> {
 pub(crate) struct Deferred<L: Law, C: Clock> {
     shared: Arc<Shared<L, C>>,
     sample: Sample,
+    partition: Option<usize>,
 }
 
 #[cfg(feature = "http")]
@@ -155,6 +158,7 @@ impl<L: Law, C: Clock> Deferred<L, C> {
     pub(crate) fn record(self, outcome: Outcome, at: Timestamp) {
         let now = self.shared.clock().now();
         self.shared.count_ended(self.sample, outcome);
-        self.shared.observe(self.sample, outcome, at, now);
+        self.shared
+            .observe(self.partition, self.sample, outcome, at, now);
     }
 }

@@ -74,6 +74,7 @@
 
 mod breaker;
 mod budget;
+mod callers;
 #[cfg(feature = "chaos")]
 pub mod chaos;
 mod clock;
@@ -88,16 +89,21 @@ mod hold;
 pub mod http;
 mod keyed;
 mod limiter;
+mod partitions;
 mod permit;
+mod request;
 mod shared;
 mod sync;
 pub mod telemetry;
 #[cfg(feature = "tower")]
 pub mod tower;
 mod wait;
+mod watch;
+mod way;
 
 pub use breaker::{Breaker, Pass};
 pub use budget::Budget;
+pub use callers::DEFAULT_BEYOND_MAY_USE;
 pub use clock::{Clock, ManualClock, MonotonicClock, duration, timestamp};
 pub use config::{Config, DEFAULT_LONGEST_WAIT, DEFAULT_QUEUE_LENGTH, MAX_QUEUE_LENGTH};
 #[cfg(feature = "tokio")]
@@ -111,13 +117,18 @@ pub use keyed::{KeyRefused, Keyed, KeysBusy, MAX_KEYS};
 pub use limiter::Limiter;
 pub use limiter_core::{
     BreakerConfig, BreakerOpen, BreakerState, BudgetConfig, Carried, ConfigError,
-    DependencySnapshot, Exhausted, Forecast, GiveUp, Jitter, MAX_LIMIT, Outcome, Priority,
-    RecordError, Refusal, RejectReason, Rejected, Request, RetryBudget, Shares, Snapshot,
+    DependencySnapshot, Exhausted, Forecast, GiveUp, Guarantee, Jitter, MAX_LIMIT, MOST_GUARANTEED,
+    Outcome, Priority, RecordError, Refusal, RejectReason, Rejected, RetryBudget, Shares, Snapshot,
     ThrottleConfig, Ticks, Timestamp, Tokens, law,
 };
+pub use partitions::{
+    MAX_PARTITIONS, Partition, PartitionError, PartitionSnapshot, Partitions, UnknownPartition,
+};
 pub use permit::Permit;
+pub use request::{Caller, Request};
 pub use telemetry::{LimiterCounts, RefusedCounts};
 pub use wait::{Acquire, AcquireUntil, QueueSnapshot};
+pub use watch::Watched;
 
 /// The examples of the README compile.
 #[cfg(all(doctest, feature = "http", feature = "chaos"))]

@@ -2,14 +2,20 @@
 
 use crate::clock::{Clock, MonotonicClock, RATE};
 use crate::config::Config;
+use crate::partitions::{
+    Parted, Partition, PartitionError, PartitionSnapshot, Partitions, UnknownPartition, find,
+};
 use crate::permit::Permit;
+use crate::request::Request;
 use crate::shared::{Lane, Shared};
-use crate::wait::{self, Acquire, AcquireUntil, Line, QueueSnapshot, Settings};
+use crate::wait::{self, Acquire, AcquireUntil, Line, QueueSnapshot};
+use crate::watch::Watched;
+use crate::way::Door;
 use core::fmt;
 use core::future::Future;
 use core::time::Duration;
 use limiter_core::law::{Knee, Law};
-use limiter_core::{ConfigError, Priority, Rejected, Request, Shares, Snapshot, Timestamp};
+use limiter_core::{ConfigError, Priority, Rejected, Shares, Snapshot, Timestamp};
 use std::sync::Arc;
 
 /// A handle to an adaptive concurrency limit. Clones lead to the same limit.
@@ -38,7 +44,7 @@ impl<L: Law> Limiter<L> {
     pub fn new(law: L) -> Self {
         let config = Config::new(law);
         let core = limiter_core::Limiter::new(config.core);
-        Self::from_core(core, config.waiting(), MonotonicClock::new())
+        Self::from_door(Door::Plain(core), &config, MonotonicClock::new())
     }
 
     /// A limiter from a configuration.
@@ -48,6 +54,16 @@ impl<L: Law> Limiter<L> {
     /// The first field that does not work: its name, its value and what is allowed.
     pub fn try_new(config: Config<L>) -> Result<Self, ConfigError> {
         Self::with_clock(config, MonotonicClock::new())
+    }
+
+    /// A limiter with partitions: a part of the limit is guaranteed to each, and the rest is for everybody. See
+    /// [`Partitions`] for an example.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_new`](Limiter::try_new) and [`Partitions::check`].
+    pub fn partitioned(config: Config<L>, partitions: &Partitions) -> Result<Self, ConfigError> {
+        Self::partitioned_with_clock(config, partitions, MonotonicClock::new())
     }
 }
 
@@ -60,13 +76,96 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     pub fn with_clock(config: Config<L>, clock: C) -> Result<Self, ConfigError> {
         config.check()?;
         let core = limiter_core::Limiter::try_new(config.core)?;
-        Ok(Self::from_core(core, config.waiting(), clock))
+        Ok(Self::from_door(Door::Plain(core), &config, clock))
     }
 
-    fn from_core(core: limiter_core::Limiter<L>, waiting: Settings, clock: C) -> Self {
+    /// As [`partitioned`](Limiter::partitioned), on a clock of your own.
+    ///
+    /// # Errors
+    ///
+    /// As [`partitioned`](Limiter::partitioned).
+    pub fn partitioned_with_clock(
+        config: Config<L>,
+        partitions: &Partitions,
+        clock: C,
+    ) -> Result<Self, ConfigError> {
+        config.check()?;
+        let parted = Parted::try_new(config.core, partitions)?;
+        Ok(Self::from_door(
+            Door::Parted(Box::new(parted)),
+            &config,
+            clock,
+        ))
+    }
+
+    fn from_door(door: Door<L>, config: &Config<L>, clock: C) -> Self {
         Self {
-            shared: Arc::new(Shared::new(core, waiting, clock)),
+            shared: Arc::new(Shared::new(door, config, clock)),
         }
+    }
+
+    /// The partition of this name, to make [requests](Request::partition) with. Look it up once.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownPartition`], with the names that there are.
+    pub fn partition(&self, name: &str) -> Result<Partition, UnknownPartition> {
+        find(self.shared.parted().map_or(&[], Parted::names), name)
+    }
+
+    /// Every partition at this moment: what it has, and what became of its requests.
+    ///
+    /// ```
+    /// use limiter_std::{Config, Guarantee, Limiter, Outcome, Partitions, Request, law::Fixed};
+    ///
+    /// let partitions = Partitions::new()
+    ///     .partition("reads", Guarantee::NONE)
+    ///     .partition("writes", Guarantee::of(300));
+    /// let store = Limiter::partitioned(Config::new(Fixed), &partitions)?;
+    /// let write = Request::new().partition(store.partition("writes")?);
+    /// store.try_acquire_for(write)?.finish(Outcome::Failure);
+    ///
+    /// // Reads that are well do not hide writes that fail.
+    /// let [reads, writes] = &store.partitions()[..] else { panic!() };
+    /// assert_eq!((reads.seen.failures, writes.seen.failures), (0, 1));
+    /// assert_eq!((&*writes.name, writes.seen.quota), ("writes", 3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn partitions(&self) -> Vec<PartitionSnapshot> {
+        let Some(parted) = self.shared.parted() else {
+            return Vec::new();
+        };
+        let named = parted.names().iter().enumerate();
+        named
+            .filter_map(|(index, name)| {
+                Some(PartitionSnapshot {
+                    name: Arc::clone(name),
+                    seen: parted.core.partition(index)?,
+                    queued: self.shared.waiters().of_partition(index),
+                })
+            })
+            .collect()
+    }
+
+    /// Changes what the partitions are guaranteed; one that is not named is guaranteed nothing any more. Who is in
+    /// stays, who waits and fits now is let in. A guarantee that grows has its slots as others leave.
+    ///
+    /// # Errors
+    ///
+    /// As [`Partitions::check`], and a name that was not there at the start; nothing changes.
+    pub fn set_partitions(&self, partitions: &Partitions) -> Result<(), PartitionError> {
+        self.shared.set_guarantees(partitions)
+    }
+
+    /// Only watches from now on, or enforces again, as by [`Config::watch_only`]. Who waits goes on at once where
+    /// it only watches; who was let through so stays, without a slot, where it enforces.
+    pub fn set_watch_only(&self, on: bool) {
+        self.shared.set_watch_only(on);
+    }
+
+    /// What would have been refused while it only watched.
+    pub fn watched(&self) -> Watched {
+        self.shared.watched()
     }
 
     /// Takes a slot, or says at once why there is none. Never blocks.
@@ -288,9 +387,9 @@ impl<L: Law, C: Clock> Limiter<L, C> {
         RATE.duration(later.since(earlier).unwrap_or_default())
     }
 
-    /// The gauges of this moment.
+    /// The gauges of this moment. Slots that are guaranteed to a partition and not in use are not in flight.
     pub fn snapshot(&self) -> Snapshot {
-        self.shared.core().snapshot()
+        self.shared.snapshot()
     }
 
     /// Sets the limit; an adaptive law goes on from there. Shrinking below what is in flight admits

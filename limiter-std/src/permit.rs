@@ -8,13 +8,14 @@ use core::time::Duration;
 #[cfg(feature = "http")]
 use limiter_core::Sample;
 use limiter_core::law::{Knee, Law};
-use limiter_core::{Outcome, Slot, Timestamp};
+use limiter_core::{Outcome, Seat, Timestamp};
 use std::sync::Arc;
 
 /// A slot that is freed when this is dropped, whatever else unwinds.
 pub(crate) struct Taken<L: Law, C: Clock> {
     pub(crate) shared: Arc<Shared<L, C>>,
-    slot: Option<Slot>,
+    /// `None` where it was let through by a limiter that only watches.
+    slot: Option<Seat>,
 }
 
 impl<L: Law, C: Clock> Taken<L, C> {
@@ -22,26 +23,29 @@ impl<L: Law, C: Clock> Taken<L, C> {
     /// readings cost ten times what a slot costs.
     #[inline]
     pub(crate) fn observe(&self, outcome: Outcome, at: Option<Timestamp>) {
-        if let Some(slot) = &self.slot {
+        if let Some(seat) = &self.slot {
+            let (slot, partition) = (seat.slot(), seat.partition());
             let now = if slot.asks_time(outcome) {
                 self.shared.clock().now()
             } else {
                 Timestamp::default()
             };
-            let ended = at.unwrap_or(now);
-            self.shared.count_ended(slot.sample(), outcome);
-            self.shared.observe(slot.sample(), outcome, ended, now);
+            let (sample, ended) = (slot.sample(), at.unwrap_or(now));
+            self.shared.count_ended(sample, outcome);
+            self.shared.observe(partition, sample, outcome, ended, now);
         }
     }
 
+    /// What an outcome is recorded by, and for which partition.
     #[cfg(feature = "http")]
-    pub(crate) fn sample(&self) -> Option<Sample> {
-        self.slot.as_ref().map(Slot::sample)
+    pub(crate) fn sample(&self) -> Option<(Sample, Option<usize>)> {
+        let seat = self.slot.as_ref()?;
+        Some((seat.slot().sample(), seat.partition()))
     }
 
     fn age(&self) -> Option<Duration> {
         let now = self.shared.clock().now();
-        let age = self.shared.core().age(self.slot.as_ref()?, now)?;
+        let age = self.shared.core().age(self.slot.as_ref()?.slot(), now)?;
         Some(RATE.duration(age))
     }
 }
@@ -74,15 +78,22 @@ pub struct Permit<L: Law = Knee, C: Clock = MonotonicClock> {
 
 impl<L: Law, C: Clock> Permit<L, C> {
     #[inline]
-    pub(crate) fn new(shared: Arc<Shared<L, C>>, slot: Slot) -> Self {
-        shared.count_admitted(slot.sample());
+    pub(crate) fn new(shared: Arc<Shared<L, C>>, slot: Option<Seat>) -> Self {
+        if let Some(seat) = &slot {
+            shared.count_admitted(seat.slot().sample());
+        }
         Self {
-            taken: Some(Taken {
-                shared,
-                slot: Some(slot),
-            }),
+            taken: Some(Taken { shared, slot }),
             recorded: false,
         }
+    }
+
+    /// Whether it has a slot. One that was let through by a limiter that [only watches](crate::Config::watch_only)
+    /// has none: nothing is learned from it.
+    pub fn has_slot(&self) -> bool {
+        self.taken
+            .as_ref()
+            .is_some_and(|taken| taken.slot.is_some())
     }
 
     /// Records how the work ended, now, and frees the slot.

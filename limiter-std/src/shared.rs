@@ -1,15 +1,20 @@
 //! What all handles, permits and waiters of one limiter share.
 
+use crate::callers::{Crowd, told};
 use crate::clock::{Clock, RATE, timestamp};
 use crate::config::Config;
+use crate::partitions::{Parted, PartitionError, Partitions, unknown_in_none};
+use crate::request::Request;
 use crate::sync::{AtomicU32, Ordering};
 use crate::telemetry::{Alarm, Counters, PRESSURE, REFUSAL};
-use crate::wait::{self, Settings, Waiters};
+use crate::wait::{self, Ended, Waiters};
+use crate::watch::{Watch, Watched};
+use crate::way::{Door, Way};
 use core::time::Duration;
 use limiter_core::law::{Law, WALL_SECONDS};
 use limiter_core::{
-    Change, ConfigError, Limiter, Outcome, RejectReason, Rejected, Request, Sample, Settled,
-    Shares, Slot, Ticks, Timestamp,
+    Change, ConfigError, Limiter, Outcome, RejectReason, Rejected, Sample, Seat, Settled, Shares,
+    Snapshot, Standing, Ticks, Timestamp,
 };
 
 /// How old the offset between the clock and UTC may become: clocks that are corrected by NTP drift
@@ -21,39 +26,139 @@ pub(crate) trait Lane {
     type Law: Law;
     type Clock: Clock;
 
-    fn core(&self) -> &Limiter<Self::Law>;
+    fn way(&self) -> Way<'_, Self::Law>;
     fn clock(&self) -> &Self::Clock;
     fn waiters(&self) -> &Waiters;
     fn wall(&self) -> &Wall;
     fn alarm(&self) -> &Alarm;
 
+    /// Who has had more than its share; `None` where nobody asks.
+    fn crowd(&self) -> Option<&Crowd> {
+        None
+    }
+
+    /// Whether it only watches; `None` where it never does.
+    fn watch(&self) -> Option<&Watch> {
+        None
+    }
+
     #[inline]
-    fn admit(&self) -> Result<Slot, Rejected> {
+    fn core(&self) -> &Limiter<Self::Law> {
+        self.way().limiter()
+    }
+
+    /// The gauges of this moment. Slots that are guaranteed to a partition and not in use are not in flight.
+    fn snapshot(&self) -> Snapshot {
+        let mut seen = self.core().snapshot();
+        if let Way::Parted(parted) = self.way() {
+            let idle = parted.core.idle();
+            seen.inflight = seen.inflight.saturating_sub(idle);
+            seen.inflight_peak = seen.inflight_peak.saturating_sub(idle);
+        }
+        seen
+    }
+
+    #[inline]
+    fn admit(&self) -> Ended {
         match self.core().admit_with(|| self.clock().now()) {
-            // Those who wait may all be of lower classes.
-            Err(refused) if refused.reason == RejectReason::WaitersAhead => {
-                self.admit_for(&Request::new())
-            }
-            ended => ended,
+            Ok(slot) => Ok(Some(slot.into())),
+            Err(refused) => self.admit_otherwise(refused),
         }
     }
 
-    fn admit_for(&self, request: &Request) -> Result<Slot, Rejected> {
-        self.core().admit_for_with(request, || self.clock().now())
+    /// A request that said nothing found no slot.
+    fn admit_otherwise(&self, refused: Rejected) -> Ended {
+        let lends = matches!(self.way(), Way::Parted(_));
+        // Those who wait may all be of lower classes, and partitions may lend what they do not use.
+        if lends || refused.reason == RejectReason::WaitersAhead {
+            return self.admit_for(&Request::new());
+        }
+        self.unless_watching(refused)
+    }
+
+    fn admit_for(&self, request: &Request) -> Ended {
+        if request.caller.is_some() {
+            return self.admit_caller(request);
+        }
+        let entered = self.way().admit(&request.core, || self.clock().now());
+        entered
+            .map(Some)
+            .or_else(|refused| self.unless_watching(refused))
+    }
+
+    #[inline(never)]
+    fn admit_caller(&self, request: &Request) -> Ended {
+        let now = self.clock().now();
+        let (judged, standing) = self.judged(request, now);
+        match self.way().admit(&judged, || now) {
+            Ok(seat) => {
+                self.count(request, standing, now);
+                Ok(Some(seat))
+            }
+            Err(refused) => self.unless_watching(told(refused, standing)),
+        }
+    }
+
+    /// Lets one in who waited: under the queue's lock.
+    fn admit_waiter(&self, request: &Request, now: Timestamp) -> Ended {
+        let (judged, standing) = self.judged(request, now);
+        match self.way().admit_waiter(&judged, now) {
+            Ok(seat) => {
+                self.count(request, standing, now);
+                Ok(Some(seat))
+            }
+            Err(refused) => self.unless_watching(told(refused, standing)),
+        }
+    }
+
+    /// A request as its caller may make it now, and how that stands.
+    fn judged(&self, request: &Request, now: Timestamp) -> (limiter_core::Request, Standing) {
+        match self.crowd() {
+            Some(crowd) if request.caller.is_some() => {
+                let standing = crowd.standing(request, now);
+                (crowd.judged(request, standing), standing)
+            }
+            _ => (request.core, Standing::Within),
+        }
+    }
+
+    /// Counts what a request's caller was let in for.
+    fn count(&self, request: &Request, standing: Standing, now: Timestamp) {
+        if let Some(crowd) = self.crowd() {
+            crowd.count(request, standing, now);
+        }
+    }
+
+    fn unless_watching(&self, refused: Rejected) -> Ended {
+        match self.watch() {
+            Some(watch) if watch.lets_through(refused) => {
+                self.refused(refused);
+                Ok(None)
+            }
+            _ => Err(refused),
+        }
     }
 
     /// Records what became of work whose RTT ended at `ended`, and does what follows from a change of the
     /// limit.
     #[inline]
-    fn observe(&self, sample: Sample, outcome: Outcome, ended: Timestamp, now: Timestamp) {
-        if let Some(change) = self.core().observe_sample(sample, outcome, ended, now) {
+    fn observe(
+        &self,
+        partition: Option<usize>,
+        sample: Sample,
+        outcome: Outcome,
+        ended: Timestamp,
+        now: Timestamp,
+    ) {
+        let change = self.way().observe(partition, sample, outcome, ended, now);
+        if let Some(change) = change {
             self.changed(change);
         }
     }
 
     #[inline]
-    fn release(&self, slot: Slot) {
-        if self.core().release(slot).wake() {
+    fn release(&self, seat: Seat) {
+        if self.way().release(seat).wake() {
             wait::serve(self);
         }
     }
@@ -98,6 +203,12 @@ pub(crate) trait Lane {
         config.core.check()?;
         let (min, max) = config.core.bounds();
         self.waiters().set(config.waiting());
+        if let Some(crowd) = self.crowd() {
+            crowd.set(config.beyond_share());
+        }
+        if let Some(watch) = self.watch() {
+            watch.set(config.is_watching());
+        }
         // Served once both are set: under new shares of the old bounds one that fits before and after could
         // look too heavy for ever.
         self.core().set_shares(config.core.class_shares())?;
@@ -113,6 +224,7 @@ pub(crate) trait Lane {
     /// Does what follows from a setting.
     fn settled(&self, settled: Settled) {
         if settled.change().is_some() {
+            self.way().balance();
             self.refresh_wall();
         }
         if settled.wake() {
@@ -169,24 +281,32 @@ impl Wall {
 
 #[derive(Debug)]
 pub(crate) struct Shared<L: Law, C> {
-    core: Limiter<L>,
+    door: Door<L>,
     clock: C,
     waiters: Waiters,
     wall: Wall,
     counters: Counters,
     alarm: Alarm,
+    crowd: Crowd,
+    watch: Watch,
 }
 
 impl<L: Law, C: Clock> Shared<L, C> {
-    pub(crate) fn new(core: Limiter<L>, waiting: Settings, clock: C) -> Self {
+    pub(crate) fn new(door: Door<L>, config: &Config<L>, clock: C) -> Self {
         let now = clock.now();
+        let partitions = match &door {
+            Door::Plain(_) => 0,
+            Door::Parted(parted) => parted.names().len(),
+        };
         let shared = Self {
-            core,
+            door,
             clock,
-            waiters: Waiters::new(waiting),
+            waiters: Waiters::new(config.waiting(), partitions),
             wall: Wall::new(now),
             counters: Counters::new(),
             alarm: Alarm::default(),
+            crowd: Crowd::new(config.beyond_share()),
+            watch: Watch::new(config.is_watching()),
         };
         shared.read_wall(now);
         shared
@@ -213,6 +333,34 @@ impl<L: Law, C: Clock> Shared<L, C> {
             self.counters.ended(outcome, sample.stands_for() as usize);
         }
     }
+
+    /// The partitions, if there are.
+    pub(crate) fn parted(&self) -> Option<&Parted<L>> {
+        match &self.door {
+            Door::Plain(_) => None,
+            Door::Parted(parted) => Some(parted),
+        }
+    }
+
+    /// Changes what partitions are guaranteed, and lets in who fits now.
+    pub(crate) fn set_guarantees(&self, partitions: &Partitions) -> Result<(), PartitionError> {
+        match self.parted() {
+            Some(parted) => parted.set(partitions)?,
+            None => unknown_in_none(partitions)?,
+        }
+        wait::serve(self);
+        Ok(())
+    }
+
+    pub(crate) fn watched(&self) -> Watched {
+        self.watch.read()
+    }
+
+    /// Only watches from now on, or enforces again. Who waits goes on at once where it watches.
+    pub(crate) fn set_watch_only(&self, on: bool) {
+        self.watch.set(on);
+        wait::serve(self);
+    }
 }
 
 impl<L: Law, C: Clock> Lane for Shared<L, C> {
@@ -220,8 +368,16 @@ impl<L: Law, C: Clock> Lane for Shared<L, C> {
     type Clock = C;
 
     #[inline]
-    fn core(&self) -> &Limiter<L> {
-        &self.core
+    fn way(&self) -> Way<'_, L> {
+        self.door.way()
+    }
+
+    fn crowd(&self) -> Option<&Crowd> {
+        Some(&self.crowd)
+    }
+
+    fn watch(&self) -> Option<&Watch> {
+        Some(&self.watch)
     }
 
     #[inline]

@@ -4,6 +4,7 @@
 //! word     quota | 1 bit waiting | inflight, in the halves of the admission word
 //! peak     largest inflight since it was looked at for lending
 //! lent     the most it may have while the rest is lent, MAX when nothing is
+//! terms    what it is guaranteed, changed while running
 //! looked   stamp at which it was looked at, pooled: slots it has of what is for everybody
 //! ended, refused   counts that wrap
 //! ```
@@ -28,6 +29,7 @@
 //! ```
 
 use super::sync::{AtomicU32, AtomicWord, Ordering, Word, const_unless_loom};
+use crate::law::partition::Terms;
 use crate::law::shares::fits;
 use crate::outcome::Outcome;
 
@@ -64,6 +66,7 @@ pub(crate) struct Room {
     word: AtomicWord,
     peak: AtomicU32,
     lent: AtomicU32,
+    terms: AtomicU32,
     looked: AtomicU32,
     pooled: AtomicU32,
     refused: AtomicU32,
@@ -72,11 +75,12 @@ pub(crate) struct Room {
 
 impl Room {
     const_unless_loom! {
-        pub(crate) fn new() -> Self {
+        pub(crate) fn new(terms: Terms) -> Self {
             Self {
                 word: AtomicWord::new(0),
                 peak: AtomicU32::new(0),
                 lent: AtomicU32::new(u32::MAX),
+                terms: AtomicU32::new(terms.0),
                 looked: AtomicU32::new(0),
                 pooled: AtomicU32::new(0),
                 refused: AtomicU32::new(0),
@@ -196,6 +200,16 @@ impl Room {
 
     pub(crate) fn set_lent(&self, most: u32) {
         self.lent.store(most, Ordering::Relaxed);
+    }
+
+    pub(crate) fn terms(&self) -> Terms {
+        Terms(self.terms.load(Ordering::Relaxed))
+    }
+
+    /// Followed by a balance, whose gate publishes it: whoever holds it then, or after, sees the new terms.
+    pub(crate) fn set_terms(&self, terms: Terms) {
+        self.terms.store(terms.0, Ordering::Relaxed);
+        self.set_lent(u32::MAX);
     }
 
     pub(crate) fn looked(&self) -> u32 {

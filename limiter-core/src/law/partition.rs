@@ -1,6 +1,7 @@
 //! What partitions are guaranteed of a limit, and how bookings follow.
 
 use crate::error::ConfigError;
+use crate::time::TickRate;
 use core::time::Duration;
 
 /// The most that all guarantees together may be, per mille: the rest is for everybody, so that a limiter whose
@@ -50,8 +51,12 @@ impl Guarantee {
         self.share
     }
 
-    pub(crate) const fn idle(&self) -> Option<Duration> {
-        self.lend_after
+    /// In one word, with times in the unit of stamps.
+    pub(crate) const fn terms(&self, rate: TickRate) -> Terms {
+        match self.lend_after {
+            Some(idle) => Terms::lent(self.share, rate.pace().units(rate.ticks(idle))),
+            None => Terms(self.share as u32),
+        }
     }
 
     /// Checks that all together leave a part for everybody.
@@ -62,6 +67,41 @@ impl Guarantee {
             i += 1;
         }
         ConfigError::check("guarantees together", sum, 0, MOST_GUARANTEED as u64)
+    }
+}
+
+/// A guarantee as it is stored: the share in the low bits, above it after how many units of stamps it is lent, 0
+/// for never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terms(pub(crate) u32);
+
+const SHARE_BITS: u32 = 10;
+/// More than an hour: who is idle for so long is idle.
+const LONGEST_IDLE: u32 = (1 << (u32::BITS - SHARE_BITS)) - 1;
+
+impl Terms {
+    pub(crate) const NONE: Self = Self(0);
+
+    const fn lent(share: u16, idle: u32) -> Self {
+        let idle = match idle {
+            0 => 1,
+            idle if idle > LONGEST_IDLE => LONGEST_IDLE,
+            idle => idle,
+        };
+        Self(idle << SHARE_BITS | share as u32)
+    }
+
+    /// The share, per mille.
+    pub(crate) const fn share(self) -> u32 {
+        self.0 & ((1 << SHARE_BITS) - 1)
+    }
+
+    /// After how long without use it is lent.
+    pub(crate) const fn idle(self) -> Option<u32> {
+        match self.0 >> SHARE_BITS {
+            0 => None,
+            idle => Some(idle),
+        }
     }
 }
 

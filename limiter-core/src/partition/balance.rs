@@ -4,14 +4,14 @@ use super::Partitioned;
 use crate::cell::gate::DUE;
 use crate::cell::partition::Room;
 use crate::law::Law;
-use crate::law::partition::{Guarantee, quota};
+use crate::law::partition::quota;
 use crate::time::{Stamp, Timestamp};
 
 impl<const P: usize, L: Law> Partitioned<P, L> {
     /// What the guarantee of a partition is of `limit`.
     pub(super) fn guaranteed(&self, index: usize, limit: u32) -> u32 {
-        let share = self.guarantees.get(index).map_or(0, Guarantee::share);
-        quota(limit, share.into())
+        let share = self.rooms.get(index).map_or(0, |room| room.terms().share());
+        quota(limit, share)
     }
 
     fn target(&self, index: usize, room: &Room, limit: u32) -> u32 {
@@ -83,22 +83,19 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     /// refused.
     #[cold]
     pub(super) fn lend(&self, now: Timestamp) -> bool {
-        let rooms = self.rooms.iter().zip(&self.guarantees);
-        let lent = rooms.fold(false, |lent, (room, guarantee)| {
-            lent | self.lend_of(room, guarantee, now)
-        });
+        let rooms = self.rooms.iter();
+        let lent = rooms.fold(false, |lent, room| lent | self.lend_of(room, now));
         if lent {
             self.balance();
         }
         lent
     }
 
-    fn lend_of(&self, room: &Room, guarantee: &Guarantee, now: Timestamp) -> bool {
-        let Some(idle) = guarantee.idle() else {
+    fn lend_of(&self, room: &Room, now: Timestamp) -> bool {
+        let Some(idle) = room.terms().idle() else {
             return false;
         };
-        let (rate, now) = (self.limiter.rate(), self.stamp(now));
-        let idle = rate.pace().units(rate.ticks(idle));
+        let now = self.stamp(now);
         let looked = room.looked();
         let since = Stamp(now).since(Stamp(looked)).filter(|_| looked != 0);
         let Some(since) = since else {

@@ -107,6 +107,25 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         })
     }
 
+    #[cold]
+    pub(super) fn enter_room_or_claim(
+        &self,
+        request: &Request,
+        place: u16,
+        room: &Room,
+        now: Timestamp,
+    ) -> Option<Seat> {
+        let enter = || {
+            let limit = self.limiter.occupancy().limit();
+            self.enter_room(Arrival::Waiter, request, place, room, limit)
+        };
+        let entered = match enter() {
+            Err(_) if self.claim(place.into(), room, now) => enter(),
+            entered => entered,
+        };
+        Some(self.own(entered.ok()?, request, place, now))
+    }
+
     #[inline]
     fn own(&self, after: Places, request: &Request, place: u16, now: Timestamp) -> Seat {
         if after.inflight() >= after.quota() {

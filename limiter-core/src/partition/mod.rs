@@ -19,14 +19,14 @@ use crate::cell::partition::{Books, Room};
 use crate::cell::sync::const_unless_loom;
 use crate::config::Config;
 use crate::error::{ConfigError, Rejected};
-use crate::law::partition::Guarantee;
+use crate::law::partition::{Guarantee, Terms};
 use crate::law::{Knee, Law};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
-use crate::permit::Slot;
+use crate::permit::{Sample, Slot};
 use crate::request::Request;
-use crate::settle::Settled;
-use crate::time::Timestamp;
+use crate::settle::{Change, Settled};
+use crate::time::{TickRate, Timestamp};
 
 /// A limiter with `P` partitions.
 ///
@@ -57,7 +57,6 @@ use crate::time::Timestamp;
 #[derive(Debug)]
 pub struct Partitioned<const P: usize, L: Law = Knee> {
     limiter: Limiter<L>,
-    guarantees: [Guarantee; P],
     rooms: [Room; P],
     gate: Gate,
     books: Books,
@@ -73,7 +72,23 @@ pub struct Seat {
     place: Place,
 }
 
+impl From<Slot> for Seat {
+    /// A slot of what is for everybody, of no partition.
+    fn from(slot: Slot) -> Self {
+        Self {
+            slot,
+            place: Place::Pool(None),
+        }
+    }
+}
+
 impl Seat {
+    /// The slot alone, for a limiter without partitions: of one that has them it is given back by
+    /// [`Partitioned::release`].
+    pub fn into_slot(self) -> Slot {
+        self.slot
+    }
+
     /// The slot, to record its outcome by.
     pub const fn slot(&self) -> &Slot {
         &self.slot
@@ -153,13 +168,10 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
 
     const_unless_loom! {
         fn around(limiter: Limiter<L>, guarantees: [Guarantee; P]) -> Self {
+            let rooms = rooms(&guarantees, limiter.rate());
             Self {
                 limiter,
-                guarantees,
-                #[cfg(not(limiter_loom))]
-                rooms: [const { Room::new() }; P],
-                #[cfg(limiter_loom)]
-                rooms: core::array::from_fn(|_| Room::new()),
+                rooms,
                 gate: Gate::new(),
                 books: Books::new(),
             }
@@ -185,6 +197,22 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         }
     }
 
+    /// Changes what the partitions are guaranteed, and keeps who is in. A quota that grows takes what is for
+    /// everybody as others leave; one that shrinks is for everybody at once, as far as it is not in use. The
+    /// returned flag says that somebody waits and may be let in now.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_new`](Partitioned::try_new); nothing changes.
+    pub fn set_guarantees(&self, guarantees: [Guarantee; P]) -> Result<bool, ConfigError> {
+        Guarantee::check(&guarantees)?;
+        for (room, guarantee) in self.rooms.iter().zip(&guarantees) {
+            room.set_terms(guarantee.terms(self.limiter.rate()));
+        }
+        self.balance();
+        Ok(self.limiter.occupancy().waiting())
+    }
+
     /// As [`admit`](Partitioned::admit), for one who waited: under the queue's lock, after
     /// [`set_waiting`](Partitioned::set_waiting).
     ///
@@ -193,6 +221,14 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     /// As [`admit`](Partitioned::admit), but never because of waiters.
     pub fn admit_waiter(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
         self.enter(Arrival::Waiter, request, now)
+    }
+
+    /// As [`admit_waiter`](Partitioned::admit_waiter), on slots of its partition's own alone: for the first of a
+    /// partition's waiters, while what is for everybody is another's turn.
+    pub fn admit_waiter_own(&self, request: &Request, now: Timestamp) -> Option<Seat> {
+        let place = request.raw_place();
+        let room = self.rooms.get(usize::from(place))?;
+        self.enter_room_or_claim(request, place, room, now)
     }
 
     /// Announces that such a request waits, in every word it may be let in by; for adapters, under the queue's
@@ -263,6 +299,36 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         Settled { change: None, wake }
     }
 
+    /// Records what became of work whose seat may be free by now; for adapters, with
+    /// [`Limiter::observe_sample`]. The returned change of the limit has moved the quotas as well.
+    #[inline]
+    pub fn observe(
+        &self,
+        partition: Option<usize>,
+        sample: Sample,
+        outcome: Outcome,
+        ended: Timestamp,
+        now: Timestamp,
+    ) -> Option<Change> {
+        if let Some(room) = partition.and_then(|index| self.rooms.get(index)) {
+            room.count(outcome);
+        }
+        let change = self.limiter.observe_sample(sample, outcome, ended, now);
+        if change.is_some() {
+            self.balance();
+        }
+        change
+    }
+
+    /// Slots that are booked for partitions and not in use: in flight for the limiter inside, and for nobody else.
+    pub fn idle(&self) -> u32 {
+        let rooms = self.rooms.iter().map(|room| {
+            let places = room.load();
+            places.quota().saturating_sub(places.inflight())
+        });
+        rooms.fold(self.books.owed(), u32::saturating_add)
+    }
+
     /// One partition, `None` when there is none of that number.
     pub fn partition(&self, index: usize) -> Option<PartitionSnapshot> {
         let room = self.rooms.get(index)?;
@@ -280,4 +346,20 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
             ignored,
         })
     }
+}
+
+#[cfg(not(limiter_loom))]
+const fn rooms<const P: usize>(guarantees: &[Guarantee; P], rate: TickRate) -> [Room; P] {
+    let mut rooms = [const { Room::new(Terms::NONE) }; P];
+    let mut i = 0;
+    while i < P {
+        rooms[i] = Room::new(guarantees[i].terms(rate));
+        i += 1;
+    }
+    rooms
+}
+
+#[cfg(limiter_loom)]
+fn rooms<const P: usize>(guarantees: &[Guarantee; P], rate: TickRate) -> [Room; P] {
+    core::array::from_fn(|index| Room::new(guarantees[index].terms(rate)))
 }

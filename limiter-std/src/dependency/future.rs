@@ -9,7 +9,7 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use limiter_core::law::Law;
-use limiter_core::{GiveUp, Refusal, Slot, Timestamp};
+use limiter_core::{GiveUp, Refusal, Seat, Timestamp};
 use pin_project_lite::pin_project;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pin_project! {
 
 /// What the call is at.
 enum Stage<L: Law, C: Clock> {
-    Step(Option<Slot>),
+    Step(Option<Seat>),
     /// Until an attempt ends, or until this time. In back-off there is no attempt.
     Waiting(Timestamp),
     Queued(Line<Shared<L, C>>, Timestamp),
@@ -200,7 +200,7 @@ where
                         }
                     };
                     match granted {
-                        Ok((_, slot)) => *this.stage = Stage::Step(Some(slot)),
+                        Ok((_, slot)) => *this.stage = Stage::Step(slot),
                         Err(refused) => break Some(GiveUp::Refused(Refusal::Limiter(refused))),
                     }
                 }

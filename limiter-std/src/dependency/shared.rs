@@ -3,14 +3,15 @@
 use super::counters::Counters;
 use super::options::{Attempt, CallOptions, Ending, GaveUp};
 use crate::clock::{Clock, RATE};
+use crate::request::Request;
 use crate::shared::{Lane, Wall};
 use crate::telemetry::{Alarm, REFUSAL};
 use crate::wait::{Line, Settings, Waiters, serve};
+use crate::way::Way;
 use core::ops::Deref;
 use limiter_core::law::Law;
 use limiter_core::{
-    Call, Carried, Events, GiveUp, LatencyHistogram, Limiter, Random, Refusal, Request, Slot, Step,
-    Timestamp,
+    Call, Carried, Events, GiveUp, LatencyHistogram, Random, Refusal, Seat, Step, Timestamp,
 };
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
             clock,
             counters: Counters::default(),
             random: Random::new(seed),
-            waiters: Waiters::new(waiting),
+            waiters: Waiters::new(waiting, 0),
             wall: Wall::new(now),
             alarm: Alarm::default(),
         };
@@ -62,8 +63,8 @@ impl<L: Law, C: Clock> Lane for Shared<L, C> {
     type Law = L;
     type Clock = C;
 
-    fn core(&self) -> &Limiter<L> {
-        self.core.limiter()
+    fn way(&self) -> Way<'_, L> {
+        Way::Plain(self.core.limiter())
     }
 
     fn clock(&self) -> &C {
@@ -137,7 +138,8 @@ impl<L: Law, C: Clock> Guard<L, C> {
     }
 
     /// What to do next, with a slot that was waited for.
-    pub(crate) fn step(&mut self, slot: Option<Slot>) -> Next<L, C> {
+    pub(crate) fn step(&mut self, seat: Option<Seat>) -> Next<L, C> {
+        let slot = seat.map(Seat::into_slot);
         let (now, word) = (self.shared.clock.now(), self.shared.random.word());
         let Some(call) = &mut self.call else {
             return Next::GiveUp(GiveUp::Abandoned);

@@ -24,7 +24,7 @@ pub(super) fn call<T, E, L: Law, C: Clock>(
             }
             Next::Wait(until) | Next::Running(until) => sleep_until(guard.clock(), until),
             Next::Queue(line, _) => match block(line, guard.clock()) {
-                Ok((_, granted)) => slot = Some(granted),
+                Ok((_, granted)) => slot = granted,
                 Err(refused) => {
                     return Err(guard.give_up(GiveUp::Refused(Refusal::Limiter(refused)), last));
                 }

@@ -48,7 +48,7 @@ impl<A: Lane> Limited<A> {
     }
 
     fn look_at(&mut self, lane: &A) -> (LimiterLook, LimiterSeen) {
-        let (snapshot, now) = (lane.core().snapshot(), lane.clock().now());
+        let (snapshot, now) = (lane.snapshot(), lane.clock().now());
         // Without the lock where nobody waits.
         let (mut waiting, mut oldest) = (0, Duration::ZERO);
         if snapshot.waiting {

@@ -2,13 +2,14 @@
 
 use super::queue::Key;
 use super::{Joined, Wish, check, join, leave, timed_out};
+use crate::request::Request;
 use crate::shared::Lane;
 use core::task::{Poll, Waker};
-use limiter_core::{RejectReason, Rejected, Request, Slot, Timestamp};
+use limiter_core::{RejectReason, Rejected, Seat, Timestamp};
 use std::sync::Arc;
 
-/// A slot that was granted, and the way back to where it is from.
-pub(crate) type Granted<A> = (Arc<A>, Slot);
+/// A slot that was granted, and the way back to where it is from; none where a limiter only watches.
+pub(crate) type Granted<A> = (Arc<A>, Option<Seat>);
 
 /// Waits for a slot of `A`. It joins the line when it is first polled; dropping it leaves the line, and a
 /// slot that was granted and not taken goes to the next.
@@ -98,7 +99,7 @@ impl<A: Lane> Line<A> {
         match key.and_then(|key| leave(&*lane, &key)) {
             Some(Ok(slot)) => Ok((lane, slot)),
             Some(Err(refused)) => Err(lane.refused(refused)),
-            None => Err(lane.refused(timed_out(lane.core()))),
+            None => Err(lane.refused(timed_out(&*lane))),
         }
     }
 }
@@ -108,7 +109,7 @@ impl<A: Lane> Drop for Line<A> {
         let (Some(lane), Some(key)) = (self.lane.take(), self.queued.take()) else {
             return;
         };
-        if let Some(Ok(slot)) = leave(&*lane, &key) {
+        if let Some(Ok(Some(slot))) = leave(&*lane, &key) {
             // Granted and not taken: the next waiter gets it.
             lane.release(slot);
         }

@@ -18,9 +18,13 @@
 //! Whose turn it is: the highest class first. In a class the oldest, or the newest while the delay stands
 //! ([`standing`]). Nobody passes the one whose turn it is, also not a lighter one that would fit: a heavy
 //! one would never be served. One whose time is over is never given a slot, one whose time will be over
-//! ([`pace`]) is not let into the queue.
+//! ([`pace`]) is not let into the queue, and one whose caller came to have more than its share is refused.
+//!
+//! With partitions that is the turn at what is for everybody. Slots of a partition's own are for the first of
+//! those who wait of that partition, whoever waits elsewhere: nobody else could have them.
 
 mod acquire;
+mod grant;
 mod line;
 mod pace;
 mod queue;
@@ -39,18 +43,20 @@ pub(crate) use standing::{Allowed, DEFAULT_INTERVAL, DEFAULT_TARGET};
 pub use until::AcquireUntil;
 
 use crate::clock::{Clock, RATE};
+use crate::request::Request;
 use crate::shared::Lane;
 use crate::sync::{AtomicU32, Mutex, MutexGuard, Ordering};
 use crate::telemetry::PRESSURE;
 use core::task::{Poll, Waker};
-use limiter_core::law::Law;
-use limiter_core::{
-    Forecast, Limiter, Priority, RejectReason, Rejected, Request, Slot, Ticks, Timestamp,
-};
+use grant::{announce, grant};
+use limiter_core::{Forecast, Priority, RejectReason, Rejected, Seat, Ticks, Timestamp};
 use queue::{Key, Queue, State, Waiter};
 use std::sync::PoisonError;
 pub(crate) use thread::block;
 use wakers::Wakers;
+
+/// How a wait ended: with slots, or without where the limiter only watches, or why there are none.
+pub(crate) type Ended = Result<Option<Seat>, Rejected>;
 
 /// The queue behind its lock, and what it goes by.
 #[derive(Debug)]
@@ -71,15 +77,16 @@ pub(crate) struct Wish {
 /// How joining the queue ended.
 pub(crate) enum Joined {
     /// At once.
-    Ended(Result<Slot, Rejected>),
+    Ended(Ended),
     /// The waiter has a node now, and must take it out by [`check`] or [`leave`]; it gives up by then.
     Queued(Key, Option<Timestamp>),
 }
 
 impl Waiters {
-    pub(crate) fn new(settings: Settings) -> Self {
+    /// For requests of so many partitions and of none.
+    pub(crate) fn new(settings: Settings, partitions: usize) -> Self {
         Self {
-            queue: Mutex::new(Queue::new(settings)),
+            queue: Mutex::new(Queue::new(settings, partitions)),
             length: AtomicU32::new(settings.length),
         }
     }
@@ -87,6 +94,11 @@ impl Waiters {
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
         self.lock().len()
+    }
+
+    /// How many of a partition wait.
+    pub(crate) fn of_partition(&self, index: usize) -> usize {
+        self.lock().waiting_of(index)
     }
 
     /// Whether one that was refused for this reason may wait here.
@@ -141,8 +153,8 @@ pub(crate) fn join<A: Lane + ?Sized>(
         return Joined::Ended(Err(with_reason(refused, reason)));
     }
     let key = queue.push(waiter, waker);
-    announce(lane.core(), &mut queue);
-    let more = grant(lane.core(), &mut queue, now, &mut woken, Some(&key));
+    announce(lane.way(), &mut queue, &wish.request);
+    let more = grant(lane, &mut queue, now, &mut woken, Some(&key));
     let ended = take_ended(&mut queue, &key);
     drop(queue);
     wake(lane, woken, more);
@@ -153,11 +165,7 @@ pub(crate) fn join<A: Lane + ?Sized>(
 }
 
 /// Looks whether a waiter's wait has ended, and takes its node out if it has.
-pub(crate) fn check<A: Lane + ?Sized>(
-    lane: &A,
-    key: &Key,
-    waker: &Waker,
-) -> Poll<Result<Slot, Rejected>> {
+pub(crate) fn check<A: Lane + ?Sized>(lane: &A, key: &Key, waker: &Waker) -> Poll<Ended> {
     let mut waker = waker.clone();
     let mut queue = lane.waiters().lock();
     let ended = take_ended(&mut queue, key);
@@ -171,12 +179,12 @@ pub(crate) fn check<A: Lane + ?Sized>(
 }
 
 /// Takes a waiter's node out, whether its wait has ended or not; if it has, returns how.
-pub(crate) fn leave<A: Lane + ?Sized>(lane: &A, key: &Key) -> Option<Result<Slot, Rejected>> {
+pub(crate) fn leave<A: Lane + ?Sized>(lane: &A, key: &Key) -> Option<Ended> {
     let now = lane.clock().now();
     let mut woken = Wakers::new();
     let mut queue = lane.waiters().lock();
     let left = queue.remove(key);
-    let more = grant(lane.core(), &mut queue, now, &mut woken, None);
+    let more = grant(lane, &mut queue, now, &mut woken, None);
     drop(queue);
     wake(lane, woken, more);
     left.and_then(State::ended)
@@ -188,13 +196,7 @@ pub(crate) fn serve<A: Lane + ?Sized>(lane: &A) {
     loop {
         let now = lane.clock().now();
         let mut woken = Wakers::new();
-        let more = grant(
-            lane.core(),
-            &mut lane.waiters().lock(),
-            now,
-            &mut woken,
-            None,
-        );
+        let more = grant(lane, &mut lane.waiters().lock(), now, &mut woken, None);
         woken.wake();
         if !more {
             return;
@@ -212,15 +214,16 @@ fn wake<A: Lane + ?Sized>(lane: &A, woken: Wakers, more: bool) {
 /// Under the lock: makes sure that `waiter` may join, or says why not.
 ///
 /// When the queue is full, one whose time is over makes place; else one of a lower class, who would be
-/// served last. Nobody makes place for its own class.
+/// served last, or of another partition that has more in the queue. Nobody makes place for its own class and
+/// partition.
 fn make_place(
     queue: &mut Queue,
     waiter: Waiter,
     refused: Rejected,
     woken: &mut Wakers,
 ) -> Result<(), RejectReason> {
-    let (class, now) = (waiter.request.class(), waiter.since);
-    if let (Some(deadline), Some(wait)) = (waiter.deadline, queue.forecast(class, now)) {
+    let (request, now) = (&waiter.request, waiter.since);
+    if let (Some(deadline), Some(wait)) = (waiter.deadline, queue.forecast(request, now)) {
         let left = deadline.since(now).unwrap_or_default();
         if wait.get() > left.get() {
             let forecast = Forecast::new(RATE.duration(wait), RATE.duration(left));
@@ -240,7 +243,7 @@ fn make_place(
     let made = if let Some(late) = queue.late(first, now) {
         queue.end(late, Err(with_reason(refused, RejectReason::TimedOut)), now)
     } else {
-        let place = queue.evictable(class).ok_or(RejectReason::QueueFull)?;
+        let place = queue.evictable(request).ok_or(RejectReason::QueueFull)?;
         queue.end(
             place,
             Err(with_reason(refused, RejectReason::QueueFull)),
@@ -254,56 +257,11 @@ fn make_place(
 }
 
 /// Under the lock: takes a node out if its wait has ended.
-fn take_ended(queue: &mut Queue, key: &Key) -> Option<Result<Slot, Rejected>> {
+fn take_ended(queue: &mut Queue, key: &Key) -> Option<Ended> {
     if !queue.has_ended(key) {
         return None;
     }
     queue.remove(key).and_then(State::ended)
-}
-
-/// Under the lock: sets the waiting bit, and says which class is first where that has changed.
-fn announce<L: Law>(core: &Limiter<L>, queue: &mut Queue) {
-    match queue.first_changed() {
-        Some(class) => core.set_waiting_from(class),
-        None => core.set_waiting(),
-    }
-}
-
-/// Under the lock: gives slots to those whose turn it is as long as there are any, or tells all of them that
-/// the limiter is closed, and those whose time is over that it is. The waker of `joining` is not called.
-/// Returns whether `woken` was full before that was done.
-fn grant<L: Law>(
-    core: &Limiter<L>,
-    queue: &mut Queue,
-    now: Timestamp,
-    woken: &mut Wakers,
-    joining: Option<&Key>,
-) -> bool {
-    while let Some((first, request)) = queue.first() {
-        if woken.is_full() {
-            return true;
-        }
-        let (place, ended) = match queue.late(Some(first), now) {
-            Some(late) => (late, Err(timed_out(core))),
-            None => match core.admit_waiter_for(&request, now) {
-                Err(refused) if may_come(refused) => {
-                    if let Some(class) = queue.first_changed() {
-                        core.set_waiting_from(class);
-                    }
-                    return false;
-                }
-                ended => (first, ended),
-            },
-        };
-        let quiet = joining.is_some_and(|key| key.is(place));
-        match queue.end(place, ended, now) {
-            Some(waker) if quiet => woken.push_quiet(waker),
-            Some(waker) => woken.push(waker),
-            None => {}
-        }
-    }
-    core.clear_waiting();
-    false
 }
 
 /// Whether one who was refused may be let in later: neither closed, nor too heavy for ever.
@@ -319,7 +277,7 @@ fn with_reason(refused: Rejected, reason: RejectReason) -> Rejected {
 }
 
 /// That the time of a waiter is over.
-pub(crate) fn timed_out<L: Law>(core: &Limiter<L>) -> Rejected {
-    let seen = core.snapshot();
+pub(crate) fn timed_out<A: Lane + ?Sized>(lane: &A) -> Rejected {
+    let seen = lane.core().snapshot();
     Rejected::new(RejectReason::TimedOut, seen.limit, seen.inflight)
 }

@@ -1,0 +1,94 @@
+//! Watching only: what would have been refused is counted by its reason, and let through.
+
+// Not loom's: counts publish nothing, and the queue's lock puts a switch before or after who is just joining.
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use limiter_core::{RejectReason, Rejected};
+
+/// What a limiter that [only watches](crate::Config::watch_only) would have refused, from
+/// [`Limiter::watched`](crate::Limiter::watched). Counts wrap, and stay when it enforces.
+///
+/// What is let through so holds no slot and is not learned from. So as long as the limit is enough for all, limit
+/// and counts are those of a limiter that enforces. **When it is not, they say that requests would have been
+/// refused, and why, but not how many**: a server that is not protected gets slow, requests that have a slot have
+/// it for longer, and the limit follows what such a server can do. At one and a half times what a server can do a
+/// limiter refuses a third; one that watches it collapse soon says that of nearly all
+/// (`cargo run --release -p benches --bin watch` shows both for each law). It is itself again when the server is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Watched {
+    /// It only watches now.
+    pub on: bool,
+    /// The limit was reached, or its waiters would have been served first; with a queue they would have waited.
+    pub at_limit: u32,
+    /// The share of their class was taken.
+    pub share_taken: u32,
+    /// Their caller had more than its share.
+    pub over_share: u32,
+    /// Never to be let in: too heavy, of weight 0, of a partition that there is not.
+    pub impossible: u32,
+}
+
+impl Watched {
+    /// All that would have been refused, or would have waited.
+    pub const fn all(&self) -> u32 {
+        self.at_limit
+            .wrapping_add(self.share_taken)
+            .wrapping_add(self.over_share)
+            .wrapping_add(self.impossible)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Watch {
+    on: AtomicBool,
+    /// As in [`Watched`].
+    counts: [AtomicU32; 4],
+}
+
+impl Watch {
+    pub(crate) fn new(on: bool) -> Self {
+        Self {
+            on: AtomicBool::new(on),
+            counts: core::array::from_fn(|_| AtomicU32::new(0)),
+        }
+    }
+
+    pub(crate) fn set(&self, on: bool) {
+        // Relaxed: the queue's lock puts it before or after one who is just joining.
+        self.on.store(on, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+
+    /// Whether one that was refused goes through all the same. Closing is not refusing: it was asked for.
+    pub(crate) fn lets_through(&self, refused: Rejected) -> bool {
+        if !self.is_on() || refused.reason == RejectReason::Closed {
+            return false;
+        }
+        let [at_limit, share_taken, over_share, impossible] = &self.counts;
+        let count = match refused.reason {
+            RejectReason::ShareTaken => share_taken,
+            RejectReason::OverShare => over_share,
+            RejectReason::TooHeavy | RejectReason::ZeroWeight | RejectReason::NoSuchPartition => {
+                impossible
+            }
+            _ => at_limit,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    pub(crate) fn read(&self) -> Watched {
+        let [at_limit, share_taken, over_share, impossible] =
+            [0, 1, 2, 3].map(|index: usize| self.counts[index].load(Ordering::Relaxed));
+        Watched {
+            on: self.is_on(),
+            at_limit,
+            share_taken,
+            over_share,
+            impossible,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The limiter inside of a handle: alone, or with partitions.
+
+use crate::partitions::Parted;
+use limiter_core::law::Law;
+use limiter_core::{Change, Limiter, Outcome, Rejected, Request, Sample, Seat, Settled, Timestamp};
+
+/// What a handle's slots are of.
+#[derive(Debug)]
+pub(crate) enum Door<L: Law> {
+    Plain(Limiter<L>),
+    Parted(Box<Parted<L>>),
+}
+
+impl<L: Law> Door<L> {
+    #[inline]
+    pub(crate) fn way(&self) -> Way<'_, L> {
+        match self {
+            Self::Plain(limiter) => Way::Plain(limiter),
+            Self::Parted(parted) => Way::Parted(parted),
+        }
+    }
+}
+
+/// The way to them.
+#[derive(Debug)]
+pub(crate) enum Way<'a, L: Law> {
+    Plain(&'a Limiter<L>),
+    Parted(&'a Parted<L>),
+}
+
+impl<'a, L: Law> Way<'a, L> {
+    #[inline]
+    pub(crate) const fn limiter(self) -> &'a Limiter<L> {
+        match self {
+            Self::Plain(limiter) => limiter,
+            Self::Parted(parted) => parted.core.limiter(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn admit(
+        self,
+        request: &Request,
+        now: impl FnOnce() -> Timestamp,
+    ) -> Result<Seat, Rejected> {
+        match self {
+            Self::Plain(limiter) => Ok(limiter.admit_for_with(request, now)?.into()),
+            Self::Parted(parted) => parted.admit(request, now()),
+        }
+    }
+
+    /// Lets one in who waited: under the queue's lock.
+    pub(crate) fn admit_waiter(self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
+        match self {
+            Self::Plain(limiter) => Ok(limiter.admit_waiter_for(request, now)?.into()),
+            Self::Parted(parted) => parted.core.admit_waiter(request, now),
+        }
+    }
+
+    /// Records what became of work of a partition; the limit may have changed, and quotas with it.
+    #[inline]
+    pub(crate) fn observe(
+        self,
+        partition: Option<usize>,
+        sample: Sample,
+        outcome: Outcome,
+        ended: Timestamp,
+        now: Timestamp,
+    ) -> Option<Change> {
+        match self {
+            Self::Plain(limiter) => limiter.observe_sample(sample, outcome, ended, now),
+            Self::Parted(parted) => parted.core.observe(partition, sample, outcome, ended, now),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn release(self, seat: Seat) -> Settled {
+        match self {
+            Self::Plain(limiter) => limiter.release(seat.into_slot()),
+            Self::Parted(parted) => parted.core.release(seat),
+        }
+    }
+
+    /// Makes quotas follow a limit that was set.
+    pub(crate) fn balance(self) {
+        if let Self::Parted(parted) = self {
+            parted.core.balance();
+        }
+    }
+}
+
+impl<L: Law> Clone for Way<'_, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L: Law> Copy for Way<'_, L> {}
