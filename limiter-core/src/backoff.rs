@@ -84,8 +84,8 @@ impl Backoff {
         // Below a quarter of the range of stamps at every rate.
         let (base_ns, cap_ns) = (nanos(base), nanos(cap));
         if let Err(error) = ConfigError::check_all(&[
-            ("back-off cap in ns", cap_ns, 1, 4 * 3_600 * 1_000_000_000),
-            ("back-off base in ns", base_ns, 1, cap_ns),
+            ("backoff.cap in ns", cap_ns, 1, 4 * 3_600 * 1_000_000_000),
+            ("backoff.base in ns", base_ns, 1, cap_ns),
         ]) {
             return Err(error);
         }

@@ -124,15 +124,15 @@ impl BudgetConfig {
             .saturating_add(period.subsec_millis() as u64);
         let checks = [
             (
-                "budget capacity in thousandths",
+                "budget.capacity in thousandths",
                 self.capacity.0 as u64,
                 TOKEN as u64,
                 most,
             ),
-            ("budget ratio", self.ratio as u64, 0, 1_000),
-            ("budget floor in thousandths", floor.0 as u64, 1, most),
+            ("budget.ratio", self.ratio as u64, 0, 1_000),
+            ("budget.floor in thousandths", floor.0 as u64, 1, most),
             // A quarter of the range of stamps, in the coarsest unit that any rate has.
-            ("budget floor period in ms", millis, 1, 500_000_000),
+            ("budget.floor.period in ms", millis, 1, 500_000_000),
         ];
         ConfigError::check_all(&checks)
     }

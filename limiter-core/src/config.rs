@@ -174,13 +174,13 @@ impl<L: Law> Config<L> {
             ("min", self.min as u64, 1, most as u64),
             ("initial", self.initial as u64, self.min as u64, most as u64),
             (
-                "longest window in ns",
+                "windows.longest in ns",
                 nanos(self.max_window),
                 1,
                 longest_ns,
             ),
             (
-                "shortest window in ns",
+                "windows.shortest in ns",
                 nanos(self.min_window),
                 0,
                 nanos(self.max_window),

@@ -80,15 +80,10 @@ impl ThrottleConfig {
             .saturating_mul(1_000)
             .saturating_add(self.window.subsec_millis() as u64);
         ConfigError::check_all(&[
-            ("throttle window in ms", millis, 10, 3_600_000),
-            (
-                "throttle slack times 256",
-                self.slack_q8 as u64,
-                257,
-                65_535,
-            ),
-            ("throttle protect", self.protect as u64, 1, 30_000),
-            ("throttle most", self.most as u64, 1, 990),
+            ("throttle.window in ms", millis, 10, 3_600_000),
+            ("throttle.slack_q8", self.slack_q8 as u64, 257, 65_535),
+            ("throttle.protect", self.protect as u64, 1, 30_000),
+            ("throttle.most", self.most as u64, 1, 990),
         ])
     }
 

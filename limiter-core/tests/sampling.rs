@@ -184,5 +184,5 @@ fn a_share_or_a_length_that_cannot_work_is_refused() {
     // A narrow word of microseconds turns in 71 minutes, a wide one in 584,000 years.
     let long = base.windows(Duration::ZERO, Duration::from_secs(18 * 60));
     let field = Limiter::try_new(long).err().map(|error| error.field());
-    assert_eq!(field, (!WIDE).then_some("longest window in ns"));
+    assert_eq!(field, (!WIDE).then_some("windows.longest in ns"));
 }

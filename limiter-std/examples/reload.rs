@@ -13,7 +13,7 @@ use limiter_std::law::AnyLaw;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = include_str!("service.toml");
     let mut settings = Settings::parse(text, Format::Toml)?;
-    let store = Dependency::try_new(settings.dependency_config())?;
+    let store = settings.dependency()?;
     show(&store);
 
     let larger = text

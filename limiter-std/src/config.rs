@@ -217,13 +217,13 @@ impl<L: Law> Config<L> {
             }
         }
         if let Some(longest) = self.longest_wait {
-            if let Err(error) = at_least_a_tick("longest_wait", longest) {
+            if let Err(error) = at_least_a_tick("longest_wait in ns", longest) {
                 return Err(error);
             }
         }
         let (target, interval) = self.standing_delay;
-        match at_least_a_tick("standing_delay.target", target) {
-            Ok(()) => at_least_a_tick("standing_delay.interval", interval),
+        match at_least_a_tick("standing_delay.target in ns", target) {
+            Ok(()) => at_least_a_tick("standing_delay.interval in ns", interval),
             error => error,
         }
     }
@@ -250,9 +250,14 @@ impl<L: Law> Config<L> {
     }
 }
 
-/// Zero would be read as "no limit" by some and as "never" by others.
+/// Zero would be read as "no limit" by some and as "never" by others. Anything longer is a tick at least.
 const fn at_least_a_tick(field: &'static str, time: Duration) -> Result<(), ConfigError> {
-    ConfigError::check(field, RATE.ticks(time).get(), 1, u64::MAX)
+    let nanos = if time.as_secs() == 0 {
+        time.subsec_nanos() as u64
+    } else {
+        u64::MAX
+    };
+    ConfigError::check(field, nanos, 1, u64::MAX)
 }
 
 impl Default for Config<Knee> {

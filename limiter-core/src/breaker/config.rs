@@ -117,30 +117,30 @@ impl BreakerConfig {
         };
         ConfigError::check_all(&[
             (
-                "breaker consecutive",
+                "breaker.consecutive",
                 some(self.consecutive),
                 1,
                 MAX_CONSECUTIVE as u64,
             ),
-            ("breaker failure share", some(self.failure_share), 1, 1_000),
-            ("breaker slow share", slow_share as u64, 1, 1_000),
-            ("breaker slow time in ms", millis(slow_time), 0, DAY),
-            ("breaker volume", self.volume as u64, 1, 1_000),
-            ("breaker window in ms", millis(self.window), 10, 3_600_000),
+            ("breaker.failure_share", some(self.failure_share), 1, 1_000),
+            ("breaker.slow_share", slow_share as u64, 1, 1_000),
             (
-                "breaker longest open time in ms",
-                millis(self.open_most),
-                1,
+                "breaker.slow_share.longest in ms",
+                millis(slow_time),
+                0,
                 DAY,
             ),
+            ("breaker.volume", self.volume as u64, 1, 1_000),
+            ("breaker.window in ms", millis(self.window), 10, 3_600_000),
+            ("breaker.open.most in ms", millis(self.open_most), 1, DAY),
             (
-                "breaker open time in ms",
+                "breaker.open in ms",
                 millis(self.open),
                 1,
                 millis(self.open_most),
             ),
-            ("breaker probes", self.probes as u64, 1, MAX_PROBES as u64),
-            ("breaker probe time in ms", millis(self.probe_time), 1, DAY),
+            ("breaker.probes", self.probes as u64, 1, MAX_PROBES as u64),
+            ("breaker.probe_time in ms", millis(self.probe_time), 1, DAY),
         ])
     }
 

@@ -63,10 +63,10 @@ impl Aimd {
     }
 
     const fn checked(self) -> Result<Self, ConfigError> {
-        if let Err(error) = ConfigError::check("aimd increase", self.increase as u64, 1, 1_000) {
+        if let Err(error) = ConfigError::check("aimd.increase", self.increase as u64, 1, 1_000) {
             return Err(error);
         }
-        match ConfigError::check("aimd keep", self.keep as u64, 1, 999) {
+        match ConfigError::check("aimd.keep", self.keep as u64, 1, 999) {
             Ok(()) => Ok(self),
             Err(error) => Err(error),
         }

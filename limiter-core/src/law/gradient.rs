@@ -103,9 +103,9 @@ impl Gradient {
             None => HOUR,
         };
         let checks = [
-            ("gradient tolerance", self.tolerance as u64, 1_000, 3_000),
-            ("gradient keep", self.keep as u64, 1, 999),
-            ("gradient max_rtt in us", max_rtt, 1, HOUR),
+            ("gradient.tolerance", self.tolerance as u64, 1_000, 3_000),
+            ("gradient.keep", self.keep as u64, 1, 999),
+            ("gradient.max_rtt in us", max_rtt, 1, HOUR),
         ];
         let mut i = 0;
         while i < checks.len() {

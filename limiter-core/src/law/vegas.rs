@@ -70,9 +70,9 @@ impl Vegas {
 
     const fn checked(self) -> Result<Self, ConfigError> {
         let checks = [
-            ("vegas beta", self.beta, 1, 1_000),
-            ("vegas alpha", self.alpha, 1, self.beta),
-            ("vegas keep", self.keep, 1, 999),
+            ("vegas.queue.beta", self.beta, 1, 1_000),
+            ("vegas.queue.alpha", self.alpha, 1, self.beta),
+            ("vegas.keep", self.keep, 1, 999),
         ];
         let mut i = 0;
         while i < checks.len() {

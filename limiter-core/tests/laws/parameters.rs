@@ -12,25 +12,25 @@ fn a_parameter_out_of_range_is_an_error_with_its_name() {
     }
     for (value, ok) in [(0, false), (1, true), (999, true), (1_000, false)] {
         let named = |name| (!ok).then_some(name);
-        check(Aimd::new().keep(value), named("aimd keep"));
-        check(Vegas::new().keep(value), named("vegas keep"));
-        check(Gradient::new().keep(value), named("gradient keep"));
+        check(Aimd::new().keep(value), named("aimd.keep"));
+        check(Vegas::new().keep(value), named("vegas.keep"));
+        check(Gradient::new().keep(value), named("gradient.keep"));
     }
     for (value, ok) in [(0, false), (1, true), (1_000, true), (1_001, false)] {
         check(
             Aimd::new().increase(value),
-            (!ok).then_some("aimd increase"),
+            (!ok).then_some("aimd.increase"),
         );
     }
-    check(Vegas::new().queue(0, 6), Some("vegas alpha"));
+    check(Vegas::new().queue(0, 6), Some("vegas.queue.alpha"));
     check(Vegas::new().queue(6, 6), None);
-    check(Vegas::new().queue(7, 6), Some("vegas alpha"));
+    check(Vegas::new().queue(7, 6), Some("vegas.queue.alpha"));
     check(Vegas::new().queue(1_000, 1_000), None);
-    check(Vegas::new().queue(3, 1_001), Some("vegas beta"));
+    check(Vegas::new().queue(3, 1_001), Some("vegas.queue.beta"));
     for (value, ok) in [(999, false), (1_000, true), (3_000, true), (3_001, false)] {
         check(
             Gradient::new().tolerance(value),
-            (!ok).then_some("gradient tolerance"),
+            (!ok).then_some("gradient.tolerance"),
         );
     }
     for (rtt, ok) in [
@@ -43,13 +43,13 @@ fn a_parameter_out_of_range_is_an_error_with_its_name() {
     ] {
         check(
             Gradient::new().max_rtt(rtt),
-            (!ok).then_some("gradient max_rtt in us"),
+            (!ok).then_some("gradient.max_rtt in us"),
         );
     }
     for (value, ok) in [(9, false), (10, true), (900, true), (901, false)] {
-        check(Knee::new().target(value), (!ok).then_some("knee target"));
+        check(Knee::new().target(value), (!ok).then_some("knee.target"));
     }
     for (value, ok) in [(19, false), (20, true), (300, true), (301, false)] {
-        check(Knee::new().spread(value), (!ok).then_some("knee spread"));
+        check(Knee::new().spread(value), (!ok).then_some("knee.spread"));
     }
 }

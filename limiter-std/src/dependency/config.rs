@@ -150,6 +150,11 @@ impl<L: Law> DependencyConfig<L> {
         if let Err(error) = self.limiter.check() {
             return Err(error);
         }
+        // Its breaker and its budget would go on refusing.
+        let watching = self.limiter.is_watching() as u64;
+        if let Err(error) = ConfigError::check("watch_only", watching, 0, 0) {
+            return Err(error);
+        }
         let mut backoff = Backoff::standard(RATE);
         if let Some((jitter, base, cap)) = self.backoff {
             backoff = match Backoff::try_new(jitter, base, cap, RATE) {

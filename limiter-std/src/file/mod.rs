@@ -1,29 +1,52 @@
-//! Limits and budgets from a file, and from the same file again while running.
+//! Limits, and all that is around a dependency, from a file; and from the same file again while running.
 //!
 //! ```
 //! use limiter_std::{Dependency, file::{Format, Settings}};
 //!
 //! let text = "[limiter]\nmax = 200\n[dependency.budget]\nratio = 200";
 //! let mut settings = Settings::parse(text, Format::Toml)?;
-//! let store = Dependency::try_new(settings.dependency_config())?;
+//! let store = settings.dependency()?;
 //!
 //! let wrong = text.replace("ratio = 200", "ratio = 2000");
 //! let error = settings.reload_dependency(&wrong, Format::Toml, &store).unwrap_err();
-//! assert_eq!(error.to_string(), "dependency.budget.ratio: got 2000, allowed 0..=1000");
+//! assert_eq!(error.to_string(), "dependency.budget.ratio (line 4): got 2000, allowed 0 to 1000");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Ranges are those of the builders, which check them: [`Config`](crate::Config),
+//! [`DependencyConfig`](crate::DependencyConfig) and what they are made of. Fields are called as their methods are,
+//! and amounts of tokens are in thousandths.
+//!
+//! | section | what | while running |
+//! | --- | --- | --- |
+//! | `[limiter]` | bounds, `initial`, `beyond_may_use`, `watch_only` | changes |
+//! | `[limiter]` | `law`, what a window is judged by | at a restart |
+//! | `[limiter.windows]`, `[limiter.knee]` and the other laws | windows, parameters of the law | at a restart |
+//! | `[limiter.shares]`, `[limiter.queue]` | what each class may use, who may wait | changes |
+//! | `[limiter.partitions.NAME]` | `guarantee`, `lend_after` | changes; the names at a restart |
+//! | `[dependency.budget]` | capacity, ratio, floor | changes |
+//! | `[dependency]` and its other sections | attempts, times, hedges, back-off, breaker, throttle | at a restart |
 
+mod dependency;
 mod error;
+mod laws;
+mod reload;
 mod sections;
+mod source;
+mod values;
 
-use crate::clock::Clock;
-use crate::{BudgetConfig, Config, Dependency, DependencyConfig, Limiter, Shares, Tokens};
-use core::time::Duration;
+use crate::{Config, Dependency, DependencyConfig, Limiter, Partitions};
+pub use dependency::{
+    BackoffTimes, Breaker, Budget, Dependence, Draw, Hedge, OpenTimes, SlowShare, Throttle,
+    TimeoutBounds, TimeoutQuantile,
+};
 pub use error::FileError;
-use limiter_core::law::{Aimd, AnyLaw, Fixed, Gradient, Knee, Vegas};
-pub use sections::{Budget, Dependence, Law, Limit, Queue, Settings, SharesOfClasses, Windows};
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, Error as _};
+pub use laws::{AimdTerms, GradientTerms, KneeTerms, Law, VegasTerms};
+use limiter_core::ConfigError;
+use limiter_core::law::AnyLaw;
+pub use sections::{Limit, Queue, Settings, Share, SharesOfClasses, Windows};
+use serde::de::DeserializeOwned;
+use source::{Source, line};
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,24 +60,28 @@ pub enum Format {
 fn read<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, FileError> {
     match format {
         Format::Toml => {
-            let toml = toml::Deserializer::parse(text).map_err(FileError::text)?;
-            with_path(toml, |error| error.message().to_owned())
+            let parsed = toml::Deserializer::parse(text);
+            let toml = parsed.map_err(|error| FileError::toml(text, &error))?;
+            serde_path_to_error::deserialize(toml).map_err(|error| {
+                let (path, inner) = (error.path().to_string(), error.inner());
+                let line = inner.span().map(|span| line(text, span.start));
+                FileError::read(path, line, inner.message().to_owned())
+            })
         }
         Format::Json => {
             let mut json = serde_json::Deserializer::from_str(text);
-            let read = with_path(&mut json, ToString::to_string)?;
+            let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+                let inner = error.inner();
+                let said = inner.to_string();
+                let place = format!(" at line {} column {}", inner.line(), inner.column());
+                let why = said.strip_suffix(&place).unwrap_or(&said).to_owned();
+                let line = (inner.line() > 0).then_some(inner.line());
+                FileError::read(error.path().to_string(), line, why)
+            })?;
             json.end().map_err(FileError::text)?;
             Ok(read)
         }
     }
-}
-
-fn with_path<'de, T: DeserializeOwned, D: serde::Deserializer<'de>>(
-    reader: D,
-    said: impl FnOnce(&D::Error) -> String,
-) -> Result<T, FileError> {
-    serde_path_to_error::deserialize(reader)
-        .map_err(|error| FileError::field(error.path().to_string(), said(error.inner())))
 }
 
 impl Settings {
@@ -65,154 +92,73 @@ impl Settings {
     /// The first field that is unknown, of the wrong kind, or of a value that it does not allow, by its path.
     pub fn parse(text: &str, format: Format) -> Result<Self, FileError> {
         let settings: Self = read(text, format)?;
-        settings.check()?;
+        settings.check(&Source::new(text, format)?)?;
         Ok(settings)
     }
 
-    /// What a limiter is built from.
-    pub fn limiter_config(&self) -> Config<AnyLaw> {
-        let limit = &self.limiter;
-        let law = match limit.law {
-            Law::Fixed => AnyLaw::Fixed(Fixed),
-            Law::Aimd => AnyLaw::Aimd(Aimd::new()),
-            Law::Vegas => AnyLaw::Vegas(Vegas::new()),
-            Law::Gradient => AnyLaw::Gradient(Gradient::new()),
-            Law::Knee => AnyLaw::Knee(Knee::new()),
-        };
-        Config::new(law)
-            .initial(limit.initial)
-            .min(limit.min)
-            .max(limit.max)
-            .windows(limit.windows.shortest, limit.windows.longest)
-            .min_samples(limit.min_samples)
-            .overload_tolerance(limit.overload_tolerance)
-            .urgent_overloads(limit.urgent_overloads)
-            .shares(limit.shares.into())
-            .queue_length(limit.queue.length)
-            .longest_wait(limit.queue.longest_wait)
-            .standing_delay(limit.queue.target, limit.queue.interval)
-    }
-
-    /// What a dependency is built from: its limiter, its budget, its attempts and times.
-    pub fn dependency_config(&self) -> DependencyConfig<AnyLaw> {
-        DependencyConfig::new(self.limiter_config())
-            .budget(self.dependency.budget.into())
-            .attempts(self.dependency.attempts)
-            .total(self.dependency.total)
-    }
-
-    fn check(&self) -> Result<(), FileError> {
-        Limiter::try_new(self.limiter_config()).map_err(|error| FileError::limiter(&error))?;
-        BudgetConfig::from(self.dependency.budget)
-            .check()
-            .map_err(|error| FileError::budget(&error))?;
-        Dependency::try_new(self.dependency_config())
-            .map_err(|error| FileError::dependency(&error))?;
-        Ok(())
-    }
-
-    /// Goes by another text from now on, and so does `limiter`, which keeps what it learned.
-    ///
-    /// Bounds, shares and queue change at once; the limit is moved into the bounds, and set by hand where
-    /// `initial` is another. Law, windows and what a window is judged by change at a restart only.
+    /// A limiter from them, with the partitions that they name.
     ///
     /// # Errors
     ///
-    /// As [`parse`](Settings::parse), and a field that changes at a restart only: nothing changes then,
-    /// neither here nor in `limiter`.
-    pub fn reload_limiter<C: Clock>(
-        &mut self,
-        text: &str,
-        format: Format,
-        limiter: &Limiter<AnyLaw, C>,
-    ) -> Result<(), FileError> {
-        let next = self.next(text, format)?;
-        let initial =
-            (next.limiter.initial != self.limiter.initial).then_some(next.limiter.initial);
-        limiter
-            .reconfigure(&next.limiter_config())
-            .and_then(|()| initial.map_or(Ok(()), |limit| limiter.set_limit(limit)))
-            .map_err(|error| FileError::limiter(&error))?;
-        *self = next;
-        Ok(())
-    }
-
-    /// Goes by another text from now on, and so does `dependency`, which keeps what it learned: as
-    /// [`reload_limiter`](Settings::reload_limiter), and the budget, which stays equally full. Attempts and
-    /// total time change at a restart only.
-    ///
-    /// # Errors
-    ///
-    /// As [`reload_limiter`](Settings::reload_limiter).
-    pub fn reload_dependency<C: Clock>(
-        &mut self,
-        text: &str,
-        format: Format,
-        dependency: &Dependency<AnyLaw, C>,
-    ) -> Result<(), FileError> {
-        let next = self.next(text, format)?;
-        let initial =
-            (next.limiter.initial != self.limiter.initial).then_some(next.limiter.initial);
-        dependency
-            .reconfigure(&next.dependency_config())
-            .and_then(|()| initial.map_or(Ok(()), |limit| dependency.set_limit(limit)))
-            .map_err(|error| FileError::limiter(&error))?;
-        *self = next;
-        Ok(())
-    }
-
-    /// The settings of a text that differs only where a change while running is possible.
-    fn next(&self, text: &str, format: Format) -> Result<Self, FileError> {
-        let next = Self::parse(text, format)?;
-        let (old, new) = (&self.limiter, &next.limiter);
-        let fixed = [
-            ("limiter.law", old.law != new.law),
-            ("limiter.windows", old.windows != new.windows),
-            ("limiter.min_samples", old.min_samples != new.min_samples),
-            (
-                "limiter.overload_tolerance",
-                old.overload_tolerance != new.overload_tolerance,
-            ),
-            (
-                "limiter.urgent_overloads",
-                old.urgent_overloads != new.urgent_overloads,
-            ),
-            (
-                "dependency.attempts",
-                self.dependency.attempts != next.dependency.attempts,
-            ),
-            (
-                "dependency.total",
-                self.dependency.total != next.dependency.total,
-            ),
-        ];
-        match fixed.into_iter().find(|(_, changed)| *changed) {
-            Some((path, _)) => Err(FileError::at_restart(path)),
-            None => Ok(next),
+    /// The first field that does not work; none where they were [parsed](Settings::parse).
+    pub fn limiter(&self) -> Result<Limiter<AnyLaw>, ConfigError> {
+        let config = self.limiter_config()?;
+        if self.limiter.partitions.is_empty() {
+            return Limiter::try_new(config);
         }
+        Limiter::partitioned(config, &self.partitions())
     }
-}
 
-impl From<SharesOfClasses> for Shares {
-    fn from(shares: SharesOfClasses) -> Self {
-        Self::new()
-            .interactive(shares.interactive)
-            .batch(shares.batch)
-            .best_effort(shares.best_effort)
+    /// A dependency from them: its limiter, its budget, its attempts and times. One that names partitions, or
+    /// only watches, is a server's.
+    ///
+    /// # Errors
+    ///
+    /// As [`limiter`](Settings::limiter), and those two.
+    pub fn dependency(&self) -> Result<Dependency<AnyLaw>, ConfigError> {
+        let partitions = self.limiter.partitions.len() as u64;
+        ConfigError::check("partitions", partitions, 0, 0)?;
+        Dependency::try_new(self.dependency_config()?)
     }
-}
 
-impl From<Budget> for BudgetConfig {
-    fn from(budget: Budget) -> Self {
-        Self::new()
-            .capacity(Tokens::milli(budget.capacity_milli))
-            .ratio(budget.ratio)
-            .floor(Tokens::milli(budget.floor_milli), budget.floor_period)
+    /// What a limiter is built from, beside its [partitions](Settings::partitions).
+    ///
+    /// # Errors
+    ///
+    /// A parameter of the law that does not work; none where they were [parsed](Settings::parse).
+    pub fn limiter_config(&self) -> Result<Config<AnyLaw>, ConfigError> {
+        self.limiter.config()
     }
-}
 
-/// A length of time as people write it: `"250ms"`, `"1m 30s"`.
-fn time<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<Duration, D::Error> {
-    let text = String::deserialize(reader)?;
-    humantime::parse_duration(&text).map_err(D::Error::custom)
+    /// The partitions, in the order of their names.
+    pub fn partitions(&self) -> Partitions {
+        let all = self.limiter.partitions.iter();
+        all.fold(Partitions::new(), |partitions, (name, share)| {
+            partitions.partition(name.as_str(), (*share).into())
+        })
+    }
+
+    /// What a dependency is built from.
+    ///
+    /// # Errors
+    ///
+    /// As [`limiter_config`](Settings::limiter_config).
+    pub fn dependency_config(&self) -> Result<DependencyConfig<AnyLaw>, ConfigError> {
+        Ok(self.dependency.config(self.limiter_config()?))
+    }
+
+    fn check(&self, source: &Source<'_>) -> Result<(), FileError> {
+        if let Some(path) = self.limiter.terms().idle() {
+            let why = "the law is another; leave it out, or choose its law";
+            return Err(FileError::field(source, path, why));
+        }
+        let limiter = |error: ConfigError| FileError::value(source, "limiter", &error);
+        self.partitions().check().map_err(limiter)?;
+        self.limiter().map_err(limiter)?;
+        // Of the dependency alone, for its limiter works, and may be a server's.
+        let config = self.limiter_config().map_err(limiter)?;
+        Dependency::try_new(self.dependency.config(config.watch_only(false)))
+            .map_err(|error| FileError::value(source, "dependency", &error))?;
+        Ok(())
+    }
 }

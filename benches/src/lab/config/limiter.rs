@@ -123,8 +123,8 @@ impl Limiter {
             "initial" => &self.initial,
             "min" => &self.min,
             "max" => &self.max,
-            "shortest window in ns" => &self.shortest_window_ms,
-            "longest window in ns" => &self.longest_window_ms,
+            "windows.shortest in ns" => &self.shortest_window_ms,
+            "windows.longest in ns" => &self.longest_window_ms,
             "min_samples" => &self.min_samples,
             "overload_tolerance" => &self.tolerance_per_mille,
             "urgent_overloads" => &self.urgent_overloads,
@@ -166,7 +166,7 @@ impl LawTable {
                 let (alpha, beta) = (value(&table.alpha, 3), value(&table.beta, 6));
                 let law = Vegas::new().queue(alpha, beta).map_err(|error| {
                     let numbers = match error.field() {
-                        "vegas beta" => [&table.beta, &table.alpha],
+                        "vegas.queue.beta" => [&table.beta, &table.alpha],
                         _ => [&table.alpha, &table.beta],
                     };
                     let place = numbers.into_iter().flatten().next().map(Spanned::span);

@@ -50,7 +50,7 @@ impl Knee {
     ///
     /// Outside that range.
     pub const fn target(mut self, per_mille: u32) -> Result<Self, ConfigError> {
-        if let Err(error) = ConfigError::check("knee target", per_mille as u64, 10, 900) {
+        if let Err(error) = ConfigError::check("knee.target", per_mille as u64, 10, 900) {
             return Err(error);
         }
         self.target_q8 = (per_mille * 256 / 1000) as i32;
@@ -64,7 +64,7 @@ impl Knee {
     ///
     /// Outside that range.
     pub const fn spread(mut self, per_mille: u32) -> Result<Self, ConfigError> {
-        if let Err(error) = ConfigError::check("knee spread", per_mille as u64, 20, 300) {
+        if let Err(error) = ConfigError::check("knee.spread", per_mille as u64, 20, 300) {
             return Err(error);
         }
         self.spread_per_mille = per_mille;
