@@ -385,7 +385,7 @@ fn a_configuration_that_cannot_work_names_the_field_the_value_and_the_range() {
     );
     check(
         base.windows(Duration::from_secs(2), Duration::from_secs(1)),
-        "shortest window in ns = 2000000000: allowed are 0 to 1000000000",
+        "windows.shortest in ns = 2000000000: allowed are 0 to 1000000000",
     );
     // Valid boundaries are accepted.
     for good in [

@@ -89,6 +89,7 @@ mod hold;
 pub mod http;
 mod keyed;
 mod limiter;
+mod partitioned;
 mod partitions;
 mod permit;
 mod request;
@@ -98,6 +99,7 @@ pub mod telemetry;
 #[cfg(feature = "tower")]
 pub mod tower;
 mod wait;
+mod wall;
 mod watch;
 mod way;
 

@@ -1,25 +1,20 @@
 //! What all handles, permits and waiters of one limiter share.
 
 use crate::callers::{Crowd, told};
-use crate::clock::{Clock, RATE, timestamp};
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::partitions::{Parted, PartitionError, Partitions, unknown_in_none};
 use crate::request::Request;
-use crate::sync::{AtomicU32, Ordering};
 use crate::telemetry::{Alarm, Counters, PRESSURE, REFUSAL};
 use crate::wait::{self, Ended, Waiters};
+use crate::wall::{Wall, wall_offset};
 use crate::watch::{Watch, Watched};
 use crate::way::{Door, Way};
-use core::time::Duration;
-use limiter_core::law::{Law, WALL_SECONDS};
+use limiter_core::law::Law;
 use limiter_core::{
     Change, ConfigError, Limiter, Outcome, RejectReason, Rejected, Sample, Seat, Settled, Shares,
-    Snapshot, Standing, Ticks, Timestamp,
+    Snapshot, Standing, Timestamp,
 };
-
-/// How old the offset between the clock and UTC may become: clocks that are corrected by NTP drift
-/// apart by less than 500 ppm, which is 5 ms in this time; phases tolerate a hundred.
-const WALL_REFRESH: Duration = Duration::from_secs(10);
 
 /// A limiter with a clock and a line of waiters: alone, or a dependency's.
 pub(crate) trait Lane {
@@ -258,27 +253,6 @@ pub(crate) trait Lane {
     }
 }
 
-/// When the offset from UTC was last read: whole seconds of the clock, which wrap.
-#[derive(Debug)]
-pub(crate) struct Wall(AtomicU32);
-
-impl Wall {
-    pub(crate) fn new(now: Timestamp) -> Self {
-        Self(AtomicU32::new(seconds(now)))
-    }
-
-    /// Whether it is old; one of those who find it old is told so.
-    fn is_due(&self, now: Timestamp) -> bool {
-        let (read, seconds) = (self.0.load(Ordering::Relaxed), seconds(now));
-        let old = u64::from(seconds.wrapping_sub(read)) >= WALL_REFRESH.as_secs();
-        // Relaxed: it only picks one of several; the offset is published by the core.
-        old && self
-            .0
-            .compare_exchange(read, seconds, Ordering::Relaxed, Ordering::Relaxed)
-            .is_ok()
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Shared<L: Law, C> {
     door: Door<L>,
@@ -405,15 +379,4 @@ impl<L: Law, C: Clock> Lane for Shared<L, C> {
         self.alarm.call(REFUSAL);
         rejected
     }
-}
-
-/// What to add to `now` for the time since the Unix epoch, modulo [`WALL_SECONDS`].
-fn wall_offset(unix: Duration, now: Timestamp) -> Ticks {
-    let cycle = u64::from(WALL_SECONDS) * u64::from(RATE.get());
-    let unix = timestamp(unix).ticks() % cycle;
-    Ticks::new((unix + cycle - now.ticks() % cycle) % cycle)
-}
-
-fn seconds(now: Timestamp) -> u32 {
-    (now.ticks() / u64::from(RATE.get())) as u32
 }

@@ -1,7 +1,10 @@
 //! Watching only: what would have been refused is counted by its reason, and let through.
 
 // Not loom's: counts publish nothing, and the queue's lock puts a switch before or after who is just joining.
+use crate::Limiter;
+use crate::clock::Clock;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use limiter_core::law::Law;
 use limiter_core::{RejectReason, Rejected};
 
 /// What a limiter that [only watches](crate::Config::watch_only) would have refused, from
@@ -90,5 +93,18 @@ impl Watch {
             over_share,
             impossible,
         }
+    }
+}
+
+impl<L: Law, C: Clock> Limiter<L, C> {
+    /// Only watches from now on, or enforces again, as by [`Config::watch_only`]. Who waits goes on at once where
+    /// it only watches; who was let through so stays, without a slot, where it enforces.
+    pub fn set_watch_only(&self, on: bool) {
+        self.shared().set_watch_only(on);
+    }
+
+    /// What would have been refused while it only watched.
+    pub fn watched(&self) -> Watched {
+        self.shared().watched()
     }
 }

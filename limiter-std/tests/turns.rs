@@ -374,10 +374,13 @@ fn f33_what_is_too_heavy_for_ever_never_waits_also_when_it_becomes_so_while_it_w
 fn f109_a_wait_shorter_than_a_tick_is_not_rounded_to_nothing() {
     let made = |longest| limiter_std::Limiter::try_new(Config::new(Fixed).longest_wait(longest));
     assert!(made(Duration::from_nanos(1)).is_ok());
-    assert_eq!(made(Duration::ZERO).unwrap_err().field(), "longest_wait");
+    assert_eq!(
+        made(Duration::ZERO).unwrap_err().field(),
+        "longest_wait in ns"
+    );
     for (target, interval, field) in [
-        (Duration::ZERO, MS, "standing_delay.target"),
-        (MS, Duration::ZERO, "standing_delay.interval"),
+        (Duration::ZERO, MS, "standing_delay.target in ns"),
+        (MS, Duration::ZERO, "standing_delay.interval in ns"),
     ] {
         let config = Config::new(Fixed).standing_delay(target, interval);
         assert_eq!(

@@ -1,0 +1,219 @@
+//! Settings from a file, and from another one while running.
+
+mod fields;
+mod reload;
+
+use fields::fields;
+use limiter_std::file::{Format, Settings};
+use limiter_std::law::{Aimd, AnyLaw, Gradient, Knee, Vegas};
+use limiter_std::{Config, DependencyConfig};
+use std::time::Duration;
+
+fn toml(section: &str, field: &str, value: &str) -> String {
+    // An object is written as a table in one line.
+    let value = value.replace("\":", "\" = ");
+    format!("[{section}]\n{field} = {value}\n")
+}
+
+fn json(section: &str, field: &str, value: &str) -> String {
+    let open: String = section
+        .split('.')
+        .map(|name| format!("{{\"{name}\":"))
+        .collect();
+    let close = "}".repeat(section.split('.').count());
+    format!("{open}{{\"{field}\":{value}}}{close}")
+}
+
+/// Of all guarantees together the sum is wrong, of a table without a field the table.
+fn path(section: &str, field: &str) -> String {
+    match field {
+        "guarantee" => "limiter.partitions".to_owned(),
+        _ => format!("{section}.{field}"),
+    }
+}
+
+#[test]
+fn every_field_is_read_in_both_formats_and_a_bad_value_is_told_by_its_path_its_line_and_as_it_is_written()
+ {
+    for (section, field, good, bad, said) in fields() {
+        let from_toml = Settings::parse(&toml(section, field, good), Format::Toml);
+        let from_json = Settings::parse(&json(section, field, good), Format::Json);
+        assert_ne!(
+            from_toml,
+            Ok(Settings::default()),
+            "{section}.{field} changes nothing"
+        );
+        assert_eq!(from_toml, from_json, "{section}.{field} = {good}");
+
+        let path = path(section, field);
+        let error = Settings::parse(&toml(section, field, bad), Format::Toml).expect_err(&path);
+        assert_eq!(error.path(), path, "{error}");
+        let line = error.line().expect("a line");
+        assert!((1..=2).contains(&line), "{error}");
+        let begins = format!("{path} (line {line}): {said}");
+        assert!(error.to_string().starts_with(&begins), "{error}\n{begins}");
+
+        let error = Settings::parse(&json(section, field, bad), Format::Json).expect_err(&path);
+        assert_eq!(error.path(), path, "{error}");
+        assert!(error.to_string().contains(&format!(": {said}")), "{error}");
+    }
+}
+
+#[test]
+fn parameters_of_every_law_are_read_and_only_those_of_the_chosen_one_may_be_written() {
+    let law = |name: &str, terms: &str| {
+        let text = format!("[limiter]\nlaw = \"{name}\"\n[limiter.{name}]\n{terms}\n");
+        let settings = Settings::parse(&text, Format::Toml);
+        settings.map(|settings| settings.limiter_config().expect("checked"))
+    };
+    let aimd = Aimd::new()
+        .without_ramp()
+        .increase(2)
+        .and_then(|law| law.keep(500));
+    let vegas = Vegas::new().queue(2, 9).and_then(|law| law.keep(800));
+    let second = Duration::from_secs(1);
+    let gradient = Gradient::new()
+        .tolerance(2_000)
+        .and_then(|law| law.max_rtt(second));
+    let knee = Knee::new().target(200).and_then(|law| law.spread(50));
+    for (name, terms, expected) in [
+        (
+            "aimd",
+            "increase = 2\nkeep = 500\nramp = false",
+            aimd.map(AnyLaw::Aimd),
+        ),
+        (
+            "vegas",
+            "alpha = 2\nbeta = 9\nkeep = 800",
+            vegas.map(AnyLaw::Vegas),
+        ),
+        (
+            "gradient",
+            "tolerance = 2000\nmax_rtt = \"1s\"",
+            gradient.map(AnyLaw::Gradient),
+        ),
+        ("knee", "target = 200\nspread = 50", knee.map(AnyLaw::Knee)),
+    ] {
+        assert_eq!(law(name, terms), Ok(Config::new(expected.unwrap())));
+        assert_eq!(
+            law(name, "ramps = true").unwrap_err().path(),
+            format!("limiter.{name}.ramps")
+        );
+    }
+    for (name, terms, said) in [
+        (
+            "aimd",
+            "keep = 1000",
+            "limiter.aimd.keep (line 4): got 1000, allowed 1 to 999",
+        ),
+        (
+            "vegas",
+            "alpha = 7",
+            "limiter.vegas.alpha (line 4): got 7, allowed 1 to 6: limiter.vegas.beta is 6 unless it is set",
+        ),
+        (
+            "vegas",
+            "beta = 2",
+            "limiter.vegas.beta (line 4): got 2, but limiter.vegas.alpha is 3 unless it is set",
+        ),
+        (
+            "gradient",
+            "max_rtt = \"2h\"",
+            "limiter.gradient.max_rtt (line 4): got 2h, allowed 1us to 1h",
+        ),
+    ] {
+        assert_eq!(law(name, terms).unwrap_err().to_string(), said);
+    }
+    let other = Settings::parse(
+        "limiter.law = \"aimd\"\n[limiter.knee]\ntarget = 200",
+        Format::Toml,
+    );
+    let said = "limiter.knee (line 2): the law is another; leave it out, or choose its law";
+    assert_eq!(other.unwrap_err().to_string(), said);
+}
+
+#[test]
+fn a_limit_that_is_not_written_starts_within_the_bounds_that_are() {
+    for (text, initial) in [
+        ("min = 20", 20),
+        ("max = 5", 5),
+        ("min = 2\nmax = 50", 10),
+        ("", 10),
+    ] {
+        let settings = Settings::parse(&format!("[limiter]\n{text}"), Format::Toml).unwrap();
+        assert_eq!(
+            settings.limiter().unwrap().snapshot().limit,
+            initial,
+            "{text}"
+        );
+    }
+    let wrong = Settings::parse("[limiter]\nmin = 20\ninitial = 10", Format::Toml);
+    let said = "limiter.initial (line 3): got 10, allowed 20 to 1000";
+    assert_eq!(wrong.unwrap_err().to_string(), said);
+}
+
+#[test]
+fn unknown_fields_are_refused_in_every_section() {
+    let sections = fields().map(|(section, ..)| section);
+    let mut sections: Vec<_> = sections.chain(["dependency.breaker.slow_share"]).collect();
+    sections.dedup();
+    for section in sections {
+        for error in [
+            Settings::parse(&toml(section, "typo", "1"), Format::Toml),
+            Settings::parse(&json(section, "typo", "1"), Format::Json),
+        ] {
+            let error = error.expect_err("unknown");
+            assert_eq!(error.path(), format!("{section}.typo"));
+            assert!(error.line().is_some(), "{error}");
+            assert!(
+                error.to_string().contains("unknown field `typo`"),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn text_that_is_no_toml_or_json_and_text_after_it_are_errors_and_no_panics() {
+    for (text, format) in [
+        ("[", Format::Toml),
+        ("{", Format::Json),
+        ("{} x", Format::Json),
+        ("{}", Format::Toml),
+    ] {
+        assert!(Settings::parse(text, format).is_err(), "{text}");
+    }
+    assert_eq!(Settings::parse("", Format::Toml), Ok(Settings::default()));
+    assert_eq!(Settings::parse("{}", Format::Json), Ok(Settings::default()));
+}
+
+#[test]
+fn f97_an_empty_file_says_what_the_defaults_of_the_builders_are() {
+    let config = DependencyConfig::new(Config::new(AnyLaw::Knee(Knee::new())));
+    assert_eq!(Settings::default().dependency_config(), Ok(config));
+}
+
+#[test]
+fn the_example_names_every_field_with_its_default() {
+    let text = include_str!("../../examples/defaults.toml");
+    assert_eq!(
+        Settings::parse(text, Format::Toml)
+            .unwrap()
+            .dependency_config(),
+        Settings::default().dependency_config()
+    );
+    let mut section = "";
+    let mut named = Vec::new();
+    for line in text.lines().map(|line| line.trim_start_matches("# ")) {
+        match line
+            .strip_prefix('[')
+            .and_then(|line| line.split(']').next())
+        {
+            Some(name) => section = name,
+            None => named.extend(line.split_once(" =").map(|(name, _)| (section, name))),
+        }
+    }
+    for (section, field, ..) in fields() {
+        assert!(named.contains(&(section, field)), "{section}.{field}");
+    }
+}
