@@ -6,3 +6,4 @@ pub mod incidents;
 pub mod lab;
 pub mod program;
 pub mod waiting;
+pub mod watch;

@@ -25,7 +25,9 @@
 //! | be refused at once when there is no slot | [`Limiter::try_acquire`] |
 //! | wait in a thread | [`Limiter::acquire`], [`Limiter::acquire_timeout`] |
 //! | wait in a future | [`Limiter::acquire_async`], [`Limiter::acquire_until`] |
-//! | say what a request is: its priority, its weight | [`Request`], [`Limiter::try_acquire_for`] |
+//! | say what a request is: its priority, its weight, its partition, its caller | [`Request`], [`Caller`], [`Limiter::try_acquire_for`] |
+//! | guarantee a part of the limit, with counts of its own | [`Limiter::partitioned`], [`Partitions`] |
+//! | let it watch first, and refuse nobody | [`Config::watch_only`], [`Watched`] |
 //! | say how the work ended | [`Permit::finish`], [`Outcome`] |
 //! | limit each tenant, route or upstream on its own | [`Keyed`] |
 //! | share a slot between owners | [`Permit::into_hold`], [`Hold`] |
@@ -47,7 +49,7 @@
 )]
 #![cfg_attr(
     feature = "config",
-    doc = "| read limits, queue and budget from a file, also while running | [`file::Settings`] |"
+    doc = "| read all of this from a file, also while running | [`file::Settings`] |"
 )]
 //!
 //! # Cancellation
@@ -66,7 +68,8 @@
 //! and then everybody would. The line is bounded in length and time ([`Config::queue_length`],
 //! [`Config::longest_wait`]), for a long line only makes everybody late. Whose time is over gets no slot, and
 //! whose time would be over is refused at once ([`RejectReason::WouldExpire`]). In a full line one of a lower
-//! class, who would be served last, makes place for one of a higher class.
+//! class, who would be served last, makes place for one of a higher class. With partitions each has a line of its
+//! own for its own slots, and one line leads to what is for everybody.
 //!
 //! A slot goes from the one who frees it straight to the head of the line. So a waiter that is slow to
 //! wake has its slot already, and the time it takes to wake counts as work: the RTT starts at the grant,

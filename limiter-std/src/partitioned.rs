@@ -42,7 +42,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
         ))
     }
 
-    /// The partition of this name, to make [requests](Request::partition) with. Look it up once.
+    /// The partition of this name, to make [requests](crate::Request::partition) with. Look it up once.
     ///
     /// # Errors
     ///

@@ -10,12 +10,17 @@ use limiter_core::{RejectReason, Rejected};
 /// What a limiter that [only watches](crate::Config::watch_only) would have refused, from
 /// [`Limiter::watched`](crate::Limiter::watched). Counts wrap, and stay when it enforces.
 ///
-/// What is let through so holds no slot and is not learned from. So as long as the limit is enough for all, limit
-/// and counts are those of a limiter that enforces. **When it is not, they say that requests would have been
-/// refused, and why, but not how many**: a server that is not protected gets slow, requests that have a slot have
-/// it for longer, and the limit follows what such a server can do. At one and a half times what a server can do a
-/// limiter refuses a third; one that watches it collapse soon says that of nearly all
-/// (`cargo run --release -p benches --bin watch` shows both for each law). It is itself again when the server is.
+/// What is let through so holds no slot and is not learned from; [`Limiter::counts`](crate::Limiter::counts) and
+/// events report it as refused.
+///
+/// **Below what the server can do** limit and counts are those of a limiter that enforces. **Above it they say that
+/// requests would have been refused, when, and why, but not how many**: the server that nobody protects gets slow,
+/// requests that have a slot have it for longer, and the limit is that of a server in collapse. At one and a half
+/// times what a server can do a limiter refuses a third and keeps the goodput at 0.99; under every law one that
+/// watches falls to its smallest limit and says that of 998 in 1,000, for by then nothing is answered in time. It is
+/// itself again seconds after the server is (`cargo run --release -p benches --bin watch` shows all of this). So
+/// switch to enforcing in a calm hour. In an overload it helps too, but starts from that smallest limit, and the
+/// server first works off what it has taken on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Watched {
@@ -97,7 +102,7 @@ impl Watch {
 }
 
 impl<L: Law, C: Clock> Limiter<L, C> {
-    /// Only watches from now on, or enforces again, as by [`Config::watch_only`]. Who waits goes on at once where
+    /// Only watches from now on, or enforces again, as by [`Config::watch_only`](crate::Config::watch_only). Who waits goes on at once where
     /// it only watches; who was let through so stays, without a slot, where it enforces.
     pub fn set_watch_only(&self, on: bool) {
         self.shared().set_watch_only(on);

@@ -13,8 +13,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Ranges are those of the builders, which check them: [`Config`](crate::Config),
-//! [`DependencyConfig`](crate::DependencyConfig) and what they are made of. Fields are called as their methods are,
+//! Ranges are those of the builders, which check them: [`Config`],
+//! [`DependencyConfig`] and what they are made of. Fields are called as their methods are,
 //! and amounts of tokens are in thousandths.
 //!
 //! | section | what | while running |
