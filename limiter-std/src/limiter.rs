@@ -216,9 +216,8 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ///
     /// None between newcomers. Those who wait in its class or a higher one go first.
     pub fn try_acquire_for(&self, request: Request) -> Result<Permit<L, C>, Rejected> {
-        let slot = self.shared.admit_for(&request);
-        let slot = slot.map_err(|rejected| self.refused(rejected))?;
-        Ok(Permit::new(Arc::clone(&self.shared), slot))
+        self.try_now_for(request)
+            .map_err(|rejected| self.refused(rejected))
     }
 
     /// As [`acquire`](Limiter::acquire), for a request that says what it is.

@@ -2,7 +2,7 @@
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::partitions::{
-    Parted, Partition, PartitionError, PartitionSnapshot, Partitions, UnknownPartition, find,
+    Parted, Partition, PartitionError, PartitionSnapshot, Partitions, UnknownPartition,
 };
 use crate::shared::Lane;
 use crate::way::Door;
@@ -48,7 +48,9 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ///
     /// [`UnknownPartition`], with the names that there are.
     pub fn partition(&self, name: &str) -> Result<Partition, UnknownPartition> {
-        find(self.shared().parted().map_or(&[], Parted::names), name)
+        let none = Partitions::new();
+        let named = self.shared().parted().map_or(&none, Parted::named);
+        named.find(name)
     }
 
     /// Every partition at this moment: what it has, and what became of its requests.
@@ -73,7 +75,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
         let Some(parted) = self.shared().parted() else {
             return Vec::new();
         };
-        let named = parted.names().iter().enumerate();
+        let named = parted.named().names().enumerate();
         named
             .filter_map(|(index, name)| {
                 Some(PartitionSnapshot {

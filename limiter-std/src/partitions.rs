@@ -56,8 +56,18 @@ impl Partitions {
     }
 
     /// The names, in the order in which they were given.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.all.iter().map(|(name, _)| &**name)
+    pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.all.iter().map(|(name, _)| name)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
     }
 
     /// Checks how many there are, and what they are guaranteed together.
@@ -71,6 +81,30 @@ impl Partitions {
         let together = self.all.iter().map(|(_, each)| u64::from(each.share()));
         let most = limiter_core::MOST_GUARANTEED.into();
         ConfigError::check("guarantees together", together.sum(), 0, most)
+    }
+
+    /// The place of a name.
+    pub(crate) fn find(&self, name: &str) -> Result<Partition, UnknownPartition> {
+        let index = self.names().position(|known| **known == *name);
+        let index = index.and_then(|index| u16::try_from(index).ok());
+        index.map(Partition).ok_or_else(|| UnknownPartition {
+            name: name.to_owned(),
+            known: self.names().map(Arc::clone).collect(),
+        })
+    }
+
+    /// The same names in the same order with the guarantees of `next`; those that it does not name have none.
+    pub(crate) fn changed(&self, next: &Self) -> Result<Self, PartitionError> {
+        next.check().map_err(PartitionError::Config)?;
+        let mut changed = self.clone();
+        for (_, guarantee) in &mut changed.all {
+            *guarantee = Guarantee::NONE;
+        }
+        for (name, guarantee) in &next.all {
+            self.find(name).map_err(PartitionError::Unknown)?;
+            changed = changed.partition(Arc::clone(name), *guarantee);
+        }
+        Ok(changed)
     }
 
     /// As many guarantees as there may be partitions.
@@ -157,7 +191,8 @@ pub struct PartitionSnapshot {
 #[derive(Debug)]
 pub(crate) struct Parted<L: Law> {
     pub(crate) core: Partitioned<MAX_PARTITIONS, L>,
-    names: Box<[Arc<str>]>,
+    /// As they were at the start: the names stay.
+    named: Partitions,
 }
 
 impl<L: Law> Parted<L> {
@@ -166,13 +201,12 @@ impl<L: Law> Parted<L> {
         partitions: &Partitions,
     ) -> Result<Self, ConfigError> {
         partitions.check()?;
+        let core = Partitioned::try_new(config, partitions.guarantees())?;
+        // Its quotas are there before anybody asks.
+        core.balance();
         Ok(Self {
-            core: Partitioned::try_new(config, partitions.guarantees())?,
-            names: partitions
-                .all
-                .iter()
-                .map(|(name, _)| Arc::clone(name))
-                .collect(),
+            core,
+            named: partitions.clone(),
         })
     }
 
@@ -181,7 +215,7 @@ impl<L: Law> Parted<L> {
     pub(crate) fn admit(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
         if request
             .place()
-            .is_some_and(|place| place >= self.names.len())
+            .is_some_and(|place| place >= self.named.len())
         {
             let seen = self.core.limiter().snapshot();
             let reason = RejectReason::NoSuchPartition;
@@ -190,42 +224,14 @@ impl<L: Law> Parted<L> {
         self.core.admit(request, now)
     }
 
-    pub(crate) const fn names(&self) -> &[Arc<str>] {
-        &self.names
+    pub(crate) const fn named(&self) -> &Partitions {
+        &self.named
     }
 
     /// Changes the guarantees of those that are named, the others' to none.
     pub(crate) fn set(&self, partitions: &Partitions) -> Result<(), PartitionError> {
-        partitions.check().map_err(PartitionError::Config)?;
-        let mut guarantees = [Guarantee::NONE; MAX_PARTITIONS];
-        for (name, guarantee) in &partitions.all {
-            let index = find(&self.names, name)
-                .map_err(PartitionError::Unknown)?
-                .index();
-            if let Some(place) = guarantees.get_mut(index) {
-                *place = *guarantee;
-            }
-        }
-        let set = self.core.set_guarantees(guarantees);
+        let changed = self.named.changed(partitions)?;
+        let set = self.core.set_guarantees(changed.guarantees());
         set.map(|_| ()).map_err(PartitionError::Config)
     }
-}
-
-/// Of a limiter without partitions none can be changed.
-pub(crate) fn unknown_in_none(partitions: &Partitions) -> Result<(), PartitionError> {
-    let first = partitions.names().next();
-    first.map_or(Ok(()), |name| {
-        let found = find(&[], name);
-        found.map(|_| ()).map_err(PartitionError::Unknown)
-    })
-}
-
-/// The partition of a name.
-pub(crate) fn find(names: &[Arc<str>], name: &str) -> Result<Partition, UnknownPartition> {
-    let index = names.iter().position(|known| **known == *name);
-    let index = index.and_then(|index| u16::try_from(index).ok());
-    index.map(Partition).ok_or_else(|| UnknownPartition {
-        name: name.to_owned(),
-        known: names.to_vec(),
-    })
 }

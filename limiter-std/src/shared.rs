@@ -3,7 +3,7 @@
 use crate::callers::{Crowd, told};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::partitions::{Parted, PartitionError, Partitions, unknown_in_none};
+use crate::partitions::{Parted, PartitionError, Partitions};
 use crate::request::Request;
 use crate::telemetry::{Alarm, Counters, PRESSURE, REFUSAL};
 use crate::wait::{self, Ended, Waiters};
@@ -270,7 +270,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
         let now = clock.now();
         let partitions = match &door {
             Door::Plain(_) => 0,
-            Door::Parted(parted) => parted.names().len(),
+            Door::Parted(parted) => parted.named().len(),
         };
         let shared = Self {
             door,
@@ -320,7 +320,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
     pub(crate) fn set_guarantees(&self, partitions: &Partitions) -> Result<(), PartitionError> {
         match self.parted() {
             Some(parted) => parted.set(partitions)?,
-            None => unknown_in_none(partitions)?,
+            None => Partitions::new().changed(partitions).map(|_| ())?,
         }
         wait::serve(self);
         Ok(())

@@ -4,9 +4,13 @@ mod common;
 
 use common::{Count, poll};
 use limiter_std::law::Fixed;
-use limiter_std::{Config, KeyRefused, Keyed, Limiter, MAX_KEYS, ManualClock};
+use limiter_std::{
+    Config, Guarantee, KeyRefused, Keyed, Limiter, MAX_KEYS, ManualClock, Partitions, Priority,
+    RejectReason, Request,
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 type Table = Keyed<u64, Fixed, ManualClock>;
 
@@ -134,4 +138,86 @@ fn threads_that_fight_for_few_places_never_have_two_limiters_of_one_key_at_work(
     assert!(table.len() <= 8);
     let idle = |(_, limiter): &(u64, Limiter<Fixed, ManualClock>)| limiter.snapshot().inflight == 0;
     assert!(table.limiters().iter().all(idle));
+}
+
+#[test]
+fn a_borrowed_key_leads_to_the_limiter_of_the_owned_one_and_is_owned_only_when_it_is_new() {
+    let config = Config::new(Fixed).initial(1);
+    let tenants: Keyed<String, Fixed> = Keyed::try_new(config, 10).unwrap();
+    let held = tenants.get_by("acme").unwrap().try_acquire().unwrap();
+    assert!(tenants.try_acquire(String::from("acme")).is_err());
+    assert!(tenants.get_by("acme").unwrap().try_acquire().is_err());
+    assert_eq!(tenants.len(), 1);
+    drop(held);
+    assert!(tenants.try_acquire(String::from("acme")).is_ok());
+}
+
+#[test]
+fn a_request_of_a_key_says_what_it_is() {
+    let table = table(10);
+    table.get(1).unwrap().set_limit(10).unwrap();
+    let batch = Request::new().priority(Priority::Batch).weight(7);
+    let _held = table.try_acquire_for(1, batch).unwrap();
+    let refused = |refused| match refused {
+        Err(KeyRefused::Rejected(rejected)) => rejected.reason,
+        _ => panic!("let in"),
+    };
+    assert_eq!(
+        refused(table.try_acquire_for(1, batch)),
+        RejectReason::AtLimit
+    );
+    let light = batch.weight(1);
+    assert_eq!(
+        refused(table.try_acquire_for(1, light)),
+        RejectReason::ShareTaken
+    );
+    let none = Duration::ZERO;
+    assert_eq!(
+        refused(table.acquire_timeout_for(1, light, none)),
+        RejectReason::TimedOut
+    );
+    assert!(
+        table
+            .acquire_timeout_for(1, light.priority(Priority::Critical), none)
+            .is_ok()
+    );
+}
+
+#[test]
+fn all_limiters_go_by_another_configuration_those_that_there_are_and_those_that_come() {
+    let table = table(1_000);
+    let first = table.get(1).unwrap();
+    first.set_limit(7).unwrap();
+    let config = Config::new(Fixed).initial(20).min(5);
+    table.reconfigure(&config).unwrap();
+    let limits = |key| {
+        let seen = table.get(key).unwrap().snapshot();
+        (seen.limit, seen.min)
+    };
+    assert_eq!(limits(1), (7, 5), "what was learned");
+    assert_eq!(limits(2), (20, 5));
+    assert!(table.reconfigure(&config.max(0)).is_err());
+    assert_eq!((limits(1), limits(3)), ((7, 5), (20, 5)), "nothing changed");
+}
+
+#[test]
+fn every_key_has_the_same_partitions_and_quotas_of_its_own() {
+    let of = |share| Partitions::new().partition("writes", Guarantee::of(share));
+    let config = Config::new(Fixed).initial(10);
+    let table: Keyed<u64, Fixed> = Keyed::partitioned(config, of(300), 10).unwrap();
+    let writes = table.partition("writes").unwrap();
+    assert_eq!(table.partition("reads").unwrap_err().known.len(), 1);
+    let write = Request::new().partition(writes);
+    let _held = table.try_acquire_for(1, write).unwrap();
+    let quota = |key| table.get(key).unwrap().partitions()[0].seen.quota;
+    assert_eq!((quota(1), quota(2)), (3, 3));
+    table.set_partitions(&of(500)).unwrap();
+    assert_eq!((quota(1), quota(2), quota(3)), (5, 5, 5));
+    assert!(table.set_partitions(&of(901)).is_err());
+    assert!(
+        table
+            .set_partitions(&of(100).partition("reads", Guarantee::NONE))
+            .is_err()
+    );
+    assert_eq!((quota(1), quota(4)), (5, 5));
 }

@@ -4,7 +4,7 @@ use super::answer::{Answer, ReleaseAt};
 use super::{Caller, ClassifyError, ClassifyResponse, ResponseBody};
 use crate::clock::{Clock, MonotonicClock};
 use crate::tower::role::{self, Entry, Guard, Role};
-use crate::tower::{Error, LimiterService, Mode, Refuse, Wait, WaitUntil};
+use crate::tower::{Asked, Error, LimiterService, Mode, Refuse, Wait, WaitUntil};
 use crate::{Limiter, Permit, Rejected};
 use ::http::Response;
 use core::fmt;
@@ -136,8 +136,8 @@ where
         &self.limiter
     }
 
-    fn enter(&self, inner: &mut S) -> Entry<S, M::Wait, L, C> {
-        self.mode.enter(&self.limiter, inner)
+    fn enter(&self, _: &Req, inner: &mut S) -> Entry<S, M::Wait, L, C> {
+        self.mode.enter(&self.limiter, Asked::default(), inner)
     }
 
     fn begin(&self, permit: Permit<L, C>, _: &mut Req) -> Self::Guard {

@@ -3,11 +3,11 @@
 use super::answer::{Answer, ReleaseAt};
 use super::reading::Reading;
 use super::{
-    ClassifyError, ClassifyResponse, Marks, Refusal, Refuse, Refused, ResponseBody, Server,
+    ClassifyError, ClassifyResponse, Head, Marks, Refusal, Refuse, Refused, ResponseBody, Server,
 };
 use crate::clock::{Clock, MonotonicClock};
 use crate::tower::role::{self, Entry, Guard, Role};
-use crate::tower::{self, LimiterService, Mode, Wait, WaitUntil};
+use crate::tower::{self, Alike, Asked, Describe, LimiterService, Mode, Wait, WaitUntil};
 use crate::{Hold, Limiter, Permit, Rejected};
 use ::http::{Request, Response};
 use core::fmt;
@@ -34,13 +34,14 @@ use tower_service::Service;
 /// [`tower`](crate::tower#readiness) for readiness.
 ///
 /// `K` classifies, `R` answers refused requests, `M` says what a call without a slot does, `L` and `C` are
-/// the limiter's.
+/// the limiter's, `D` says what a request is.
 pub struct LimiterLayer<
     K = Server,
     R = Refusal,
     M = tower::Refuse,
     L: Law = Knee,
     C: Clock = MonotonicClock,
+    D = Alike,
 > {
     limiter: Limiter<L, C>,
     classify: Arc<K>,
@@ -48,6 +49,7 @@ pub struct LimiterLayer<
     release_at: ReleaseAt,
     reading: Option<Arc<Reading>>,
     mode: M,
+    describe: Arc<D>,
 }
 
 impl<L: Law, C: Clock> LimiterLayer<Server, Refusal, tower::Refuse, L, C> {
@@ -61,13 +63,14 @@ impl<L: Law, C: Clock> LimiterLayer<Server, Refusal, tower::Refuse, L, C> {
             release_at: ReleaseAt::Head,
             reading: None,
             mode: tower::Refuse,
+            describe: Arc::new(Alike),
         }
     }
 }
 
-impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
+impl<K, R, M, L: Law, C: Clock, D> LimiterLayer<K, R, M, L, C, D> {
     /// Classifies responses and errors by `classify`.
-    pub fn classify<K2>(self, classify: K2) -> LimiterLayer<K2, R, M, L, C> {
+    pub fn classify<K2>(self, classify: K2) -> LimiterLayer<K2, R, M, L, C, D> {
         LimiterLayer {
             limiter: self.limiter,
             classify: Arc::new(classify),
@@ -75,11 +78,12 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
             release_at: self.release_at,
             reading: self.reading,
             mode: self.mode,
+            describe: self.describe,
         }
     }
 
     /// Answers refused requests by `refuse`.
-    pub fn refuse<R2>(self, refuse: R2) -> LimiterLayer<K, R2, M, L, C> {
+    pub fn refuse<R2>(self, refuse: R2) -> LimiterLayer<K, R2, M, L, C, D> {
         LimiterLayer {
             limiter: self.limiter,
             classify: self.classify,
@@ -87,6 +91,52 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
             release_at: self.release_at,
             reading: self.reading,
             mode: self.mode,
+            describe: self.describe,
+        }
+    }
+
+    /// Says by `describe` what each request is, from its [`Head`]: its priority, its weight, its partition, its
+    /// caller. Which attempt it is is [read](Self::reading) of the request itself, by [`Marks::new`] unless other
+    /// marks were given: a retry is one class lower.
+    ///
+    /// ```
+    /// use limiter_std::http::{Head, LimiterLayer};
+    /// use limiter_std::{Caller, Config, Guarantee, Limiter, Partitions, Priority, Request, law::Knee};
+    ///
+    /// let partitions = Partitions::new()
+    ///     .partition("reads", Guarantee::NONE)
+    ///     .partition("writes", Guarantee::of(300));
+    /// let limiter = Limiter::partitioned(Config::new(Knee::new()), &partitions)?;
+    /// let (reads, writes) = (limiter.partition("reads")?, limiter.partition("writes")?);
+    /// let layer = LimiterLayer::new(limiter).describe(move |head: &Head<'_>| {
+    ///     let partition = if head.method.is_safe() { reads } else { writes };
+    ///     let priority = match head.uri.path() {
+    ///         "/health" | "/login" => Priority::Critical,
+    ///         path if path.starts_with("/reports/") => Priority::Batch,
+    ///         _ => Priority::Interactive,
+    ///     };
+    ///     let request = Request::new().partition(partition).priority(priority);
+    ///     // Behind a proxy that says whose request it is.
+    ///     match head.headers.get("x-tenant") {
+    ///         Some(tenant) => request.caller(Caller::new(tenant)),
+    ///         None => request,
+    ///     }
+    /// });
+    /// # let _ = layer;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn describe<D2>(self, describe: D2) -> LimiterLayer<K, R, M, L, C, D2>
+    where
+        D2: for<'a> Describe<Head<'a>>,
+    {
+        LimiterLayer {
+            limiter: self.limiter,
+            classify: self.classify,
+            refuse: self.refuse,
+            release_at: self.release_at,
+            reading: self.reading,
+            mode: self.mode,
+            describe: Arc::new(describe),
         }
     }
 
@@ -133,13 +183,13 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
 
     /// Lets requests wait in the limiter's queue when there is no slot; see
     /// [`tower::LimiterLayer::wait`](crate::tower::LimiterLayer::wait).
-    pub fn wait(self) -> LimiterLayer<K, R, Wait, L, C> {
+    pub fn wait(self) -> LimiterLayer<K, R, Wait, L, C, D> {
         self.mode(Wait)
     }
 
     /// As [`wait`](Self::wait), each request until its timer is done; see
     /// [`tower::LimiterLayer::wait_until`](crate::tower::LimiterLayer::wait_until).
-    pub fn wait_until<T, F>(self, timer: T) -> LimiterLayer<K, R, WaitUntil<T>, L, C>
+    pub fn wait_until<T, F>(self, timer: T) -> LimiterLayer<K, R, WaitUntil<T>, L, C, D>
     where
         T: Fn() -> F,
         F: Future<Output = ()>,
@@ -147,7 +197,7 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
         self.mode(WaitUntil { timer })
     }
 
-    fn mode<M2>(self, mode: M2) -> LimiterLayer<K, R, M2, L, C> {
+    fn mode<M2>(self, mode: M2) -> LimiterLayer<K, R, M2, L, C, D> {
         LimiterLayer {
             limiter: self.limiter,
             classify: self.classify,
@@ -155,6 +205,7 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
             release_at: self.release_at,
             reading: self.reading,
             mode,
+            describe: self.describe,
         }
     }
 
@@ -164,7 +215,7 @@ impl<K, R, M, L: Law, C: Clock> LimiterLayer<K, R, M, L, C> {
     }
 }
 
-impl<S, K, R, M: Clone, L: Law, C: Clock> Layer<S> for LimiterLayer<K, R, M, L, C> {
+impl<S, K, R, M: Clone, L: Law, C: Clock, D> Layer<S> for LimiterLayer<K, R, M, L, C, D> {
     type Service = LimiterService<S, Self>;
 
     fn layer(&self, inner: S) -> Self::Service {
@@ -172,7 +223,7 @@ impl<S, K, R, M: Clone, L: Law, C: Clock> Layer<S> for LimiterLayer<K, R, M, L, 
     }
 }
 
-impl<S, Q, B, K, R, M, L, C> Role<S, Request<Q>> for LimiterLayer<K, R, M, L, C>
+impl<S, Q, B, K, R, M, L, C, D> Role<S, Request<Q>> for LimiterLayer<K, R, M, L, C, D>
 where
     S: Service<Request<Q>, Response = Response<B>>,
     B: Body,
@@ -181,6 +232,7 @@ where
     M: Mode<S, L, C>,
     L: Law + Send + Sync + 'static,
     C: Clock,
+    D: for<'a> Describe<Head<'a>>,
 {
     type Law = L;
     type Clock = C;
@@ -205,8 +257,18 @@ where
         }
     }
 
-    fn enter(&self, inner: &mut S) -> Entry<S, M::Wait, L, C> {
-        self.mode.enter(&self.limiter, inner)
+    fn enter(&self, request: &Request<Q>, inner: &mut S) -> Entry<S, M::Wait, L, C> {
+        let reading = self.reading.as_deref();
+        let mut asked = Asked::of(&*self.describe, &Head::of(request));
+        if let Some(described) = &mut asked.request {
+            let number = match reading {
+                Some(reading) => reading.marks.number(request.headers()),
+                None => Marks::new().number(request.headers()),
+            };
+            *described = described.attempt(number);
+        }
+        asked.within = reading.and_then(|reading| reading.left(request, &self.limiter));
+        self.mode.enter(&self.limiter, asked, inner)
     }
 
     fn begin(&self, permit: Permit<L, C>, request: &mut Request<Q>) -> Self::Guard {
@@ -264,7 +326,7 @@ where
     }
 }
 
-impl<K, R, M: Clone, L: Law, C: Clock> Clone for LimiterLayer<K, R, M, L, C> {
+impl<K, R, M: Clone, L: Law, C: Clock, D> Clone for LimiterLayer<K, R, M, L, C, D> {
     fn clone(&self) -> Self {
         Self {
             limiter: self.limiter.clone(),
@@ -273,11 +335,12 @@ impl<K, R, M: Clone, L: Law, C: Clock> Clone for LimiterLayer<K, R, M, L, C> {
             release_at: self.release_at,
             reading: self.reading.clone(),
             mode: self.mode.clone(),
+            describe: Arc::clone(&self.describe),
         }
     }
 }
 
-impl<K, R, M: fmt::Debug, L: Law, C: Clock> fmt::Debug for LimiterLayer<K, R, M, L, C> {
+impl<K, R, M: fmt::Debug, L: Law, C: Clock, D> fmt::Debug for LimiterLayer<K, R, M, L, C, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LimiterLayer")
             .field("limiter", &self.limiter)

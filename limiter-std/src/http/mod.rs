@@ -5,6 +5,7 @@
 //! | protect a server | [`LimiterLayer`]: a refusal is a response |
 //! | protect a dependency from its caller | [`CallerLayer`]: a refusal is an error |
 //! | call a dependency with retries and hedges that cannot make it worse | [`tower::DependencyLayer`](crate::tower::DependencyLayer) with [`Answers`] and [`Marks`] |
+//! | say what a request is: its priority, its partition, its caller | [`LimiterLayer::describe`] |
 //! | refuse work for which nobody waits, and retries first | [`LimiterLayer::reading`], [`LimiterLayer::shed_retries`] |
 //! | say what a response means | [`Server`], [`Caller`], [`ClassifyResponse`] |
 //! | say what a refused request is answered | [`Refusal`], [`Refuse`] |
@@ -79,6 +80,7 @@ mod body;
 mod caller;
 mod classify;
 mod grpc;
+mod head;
 mod hints;
 mod layer;
 mod marks;
@@ -93,6 +95,7 @@ pub use classify::{
     ByKind, Caller, ClassifyError, ClassifyResponse, Overruled, Server, Verdict, error_outcome,
 };
 pub use grpc::GrpcStatus;
+pub use head::Head;
 pub use hints::{Hint, hint};
 pub use layer::LimiterLayer;
 pub use marks::Marks;

@@ -4,6 +4,7 @@ use super::Marks;
 use crate::clock::{Clock, RATE};
 use crate::{Limiter, RejectReason, Rejected, Timestamp};
 use ::http::Request;
+use core::time::Duration;
 use limiter_core::law::Law;
 
 /// What is read, and from which utilisation on, per mille, retries are refused.
@@ -43,6 +44,16 @@ impl Reading {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The time that is left of a request's, where it said so.
+    pub(super) fn left<B, L: Law, C: Clock>(
+        &self,
+        request: &Request<B>,
+        limiter: &Limiter<L, C>,
+    ) -> Option<Duration> {
+        let Expires(at) = request.extensions().get()?;
+        Some(limiter.between(limiter.now(), *at))
     }
 
     /// Refuses a request whose time was over before its wait was.

@@ -3,7 +3,7 @@
 use super::LimiterCounts;
 use crate::clock::Clock;
 use crate::shared::Lane;
-use crate::{Limiter, Permit, Rejected};
+use crate::{Limiter, Permit, Rejected, Request};
 use limiter_core::law::Law;
 use std::sync::Arc;
 
@@ -28,6 +28,12 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     #[inline]
     pub(crate) fn try_now(&self) -> Result<Permit<L, C>, Rejected> {
         let slot = self.shared().admit()?;
+        Ok(Permit::new(Arc::clone(self.shared()), slot))
+    }
+
+    /// As [`try_acquire_for`](Limiter::try_acquire_for), where a refusal is not the end.
+    pub(crate) fn try_now_for(&self, request: Request) -> Result<Permit<L, C>, Rejected> {
+        let slot = self.shared().admit_for(&request)?;
         Ok(Permit::new(Arc::clone(self.shared()), slot))
     }
 

@@ -2,7 +2,7 @@
 
 use super::mode::{Mode, Refuse, Wait, WaitUntil};
 use super::role::{Answer, Entry, Guard, Role};
-use super::{Classify, Error, LimiterService, OkOrErr};
+use super::{Alike, Asked, Classify, Describe, Error, LimiterService, OkOrErr};
 use crate::clock::{Clock, MonotonicClock};
 use crate::{Limiter, Permit, Rejected};
 use core::fmt;
@@ -16,11 +16,18 @@ use tower_service::Service;
 /// See the [module](super) for what it does and when.
 ///
 /// `K` classifies results, `M` says what a call without a slot does ([`Refuse`] or [`Wait`]), `L` and `C`
-/// are the limiter's.
-pub struct LimiterLayer<K = OkOrErr, M = Refuse, L: Law = Knee, C: Clock = MonotonicClock> {
+/// are the limiter's, `D` says what a call is.
+pub struct LimiterLayer<
+    K = OkOrErr,
+    M = Refuse,
+    L: Law = Knee,
+    C: Clock = MonotonicClock,
+    D = Alike,
+> {
     limiter: Limiter<L, C>,
     classify: K,
     mode: M,
+    describe: D,
 }
 
 impl<L: Law, C: Clock> LimiterLayer<OkOrErr, Refuse, L, C> {
@@ -30,17 +37,30 @@ impl<L: Law, C: Clock> LimiterLayer<OkOrErr, Refuse, L, C> {
             limiter,
             classify: OkOrErr,
             mode: Refuse,
+            describe: Alike,
         }
     }
 }
 
-impl<K, M, L: Law, C: Clock> LimiterLayer<K, M, L, C> {
+impl<K, M, L: Law, C: Clock, D> LimiterLayer<K, M, L, C, D> {
     /// Classifies results by `classify`, which is cloned for each call.
-    pub fn classify<K2>(self, classify: K2) -> LimiterLayer<K2, M, L, C> {
+    pub fn classify<K2>(self, classify: K2) -> LimiterLayer<K2, M, L, C, D> {
         LimiterLayer {
             limiter: self.limiter,
             classify,
             mode: self.mode,
+            describe: self.describe,
+        }
+    }
+
+    /// Says by `describe` what each call is: its priority, its weight, its partition, its caller. See
+    /// [`Describe`]; it is cloned with the service.
+    pub fn describe<D2>(self, describe: D2) -> LimiterLayer<K, M, L, C, D2> {
+        LimiterLayer {
+            limiter: self.limiter,
+            classify: self.classify,
+            mode: self.mode,
+            describe,
         }
     }
 
@@ -58,11 +78,12 @@ impl<K, M, L: Law, C: Clock> LimiterLayer<K, M, L, C> {
     /// # Fairness
     ///
     /// First come, first served, in the order in which the response futures are first polled.
-    pub fn wait(self) -> LimiterLayer<K, Wait, L, C> {
+    pub fn wait(self) -> LimiterLayer<K, Wait, L, C, D> {
         LimiterLayer {
             limiter: self.limiter,
             classify: self.classify,
             mode: Wait,
+            describe: self.describe,
         }
     }
 
@@ -81,7 +102,7 @@ impl<K, M, L: Law, C: Clock> LimiterLayer<K, M, L, C> {
     /// # Errors
     ///
     /// Calls also fail with [`TimedOut`](crate::RejectReason::TimedOut).
-    pub fn wait_until<T, F>(self, timer: T) -> LimiterLayer<K, WaitUntil<T>, L, C>
+    pub fn wait_until<T, F>(self, timer: T) -> LimiterLayer<K, WaitUntil<T>, L, C, D>
     where
         T: Fn() -> F,
         F: Future<Output = ()>,
@@ -90,6 +111,7 @@ impl<K, M, L: Law, C: Clock> LimiterLayer<K, M, L, C> {
             limiter: self.limiter,
             classify: self.classify,
             mode: WaitUntil { timer },
+            describe: self.describe,
         }
     }
 
@@ -99,7 +121,7 @@ impl<K, M, L: Law, C: Clock> LimiterLayer<K, M, L, C> {
     }
 }
 
-impl<S, K: Clone, M: Clone, L: Law, C: Clock> Layer<S> for LimiterLayer<K, M, L, C> {
+impl<S, K: Clone, M: Clone, L: Law, C: Clock, D: Clone> Layer<S> for LimiterLayer<K, M, L, C, D> {
     type Service = LimiterService<S, Self>;
 
     fn layer(&self, inner: S) -> Self::Service {
@@ -107,13 +129,14 @@ impl<S, K: Clone, M: Clone, L: Law, C: Clock> Layer<S> for LimiterLayer<K, M, L,
     }
 }
 
-impl<S, Req, K, M, L, C> Role<S, Req> for LimiterLayer<K, M, L, C>
+impl<S, Req, K, M, L, C, D> Role<S, Req> for LimiterLayer<K, M, L, C, D>
 where
     S: Service<Req>,
     K: Classify<S::Response, S::Error> + Clone,
     M: Mode<S, L, C>,
     L: Law,
     C: Clock,
+    D: Describe<Req>,
 {
     type Law = L;
     type Clock = C;
@@ -124,8 +147,9 @@ where
         &self.limiter
     }
 
-    fn enter(&self, inner: &mut S) -> Entry<S, M::Wait, L, C> {
-        self.mode.enter(&self.limiter, inner)
+    fn enter(&self, request: &Req, inner: &mut S) -> Entry<S, M::Wait, L, C> {
+        let asked = Asked::of(&self.describe, request);
+        self.mode.enter(&self.limiter, asked, inner)
     }
 
     fn begin(&self, permit: Permit<L, C>, _: &mut Req) -> Self::Guard {
@@ -170,17 +194,18 @@ impl<T, E, K: Classify<T, E>, L: Law, C: Clock> Guard<T, E> for Running<K, L, C>
     }
 }
 
-impl<K: Clone, M: Clone, L: Law, C: Clock> Clone for LimiterLayer<K, M, L, C> {
+impl<K: Clone, M: Clone, L: Law, C: Clock, D: Clone> Clone for LimiterLayer<K, M, L, C, D> {
     fn clone(&self) -> Self {
         Self {
             limiter: self.limiter.clone(),
             classify: self.classify.clone(),
             mode: self.mode.clone(),
+            describe: self.describe.clone(),
         }
     }
 }
 
-impl<K, M: fmt::Debug, L: Law, C: Clock> fmt::Debug for LimiterLayer<K, M, L, C> {
+impl<K, M: fmt::Debug, L: Law, C: Clock, D> fmt::Debug for LimiterLayer<K, M, L, C, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LimiterLayer")
             .field("limiter", &self.limiter)

@@ -29,6 +29,7 @@
 //! | to | take |
 //! | --- | --- |
 //! | limit a service | [`LimiterLayer`] |
+//! | say what each call is: its priority, its caller | [`LimiterLayer::describe`] |
 //! | call a dependency with retries and hedges that cannot make it worse | [`DependencyLayer`] |
 //! | put a breaker around a service, alone | [`BreakerLayer`] |
 #![cfg_attr(
@@ -52,6 +53,7 @@
 mod breaker;
 mod classify;
 mod dependency;
+mod describe;
 mod error;
 mod errors;
 mod future;
@@ -70,6 +72,8 @@ pub use classify::{Classify, OkOrErr};
 pub use dependency::{
     Cloned, DependencyError, DependencyFuture, DependencyLayer, DependencyService, Once, Prepare,
 };
+pub(crate) use describe::Asked;
+pub use describe::{Alike, Describe};
 pub use error::Error;
 pub use errors::Errors;
 pub use future::ResponseFuture;

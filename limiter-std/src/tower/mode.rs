@@ -1,5 +1,6 @@
 //! What a call does when there is no slot: fail, or wait.
 
+use super::describe::Asked;
 use super::role::Entry;
 use crate::clock::Clock;
 use crate::{Acquire, AcquireUntil, Limiter, Permit, RejectReason, Rejected};
@@ -31,25 +32,43 @@ impl<T> fmt::Debug for WaitUntil<T> {
 pub trait Mode<S, L: Law, C: Clock> {
     type Wait: Future<Output = Result<Permit<L, C>, Rejected>>;
 
-    fn enter(&self, limiter: &Limiter<L, C>, inner: &mut S) -> Entry<S, Self::Wait, L, C>;
+    fn enter(
+        &self,
+        limiter: &Limiter<L, C>,
+        asked: Asked,
+        inner: &mut S,
+    ) -> Entry<S, Self::Wait, L, C>;
 }
 
 impl<S, L: Law, C: Clock> Mode<S, L, C> for Refuse {
     type Wait = Pending<Result<Permit<L, C>, Rejected>>;
 
     #[inline]
-    fn enter(&self, limiter: &Limiter<L, C>, _: &mut S) -> Entry<S, Self::Wait, L, C> {
-        Entry::Now(limiter.try_acquire())
+    fn enter(
+        &self,
+        limiter: &Limiter<L, C>,
+        asked: Asked,
+        _: &mut S,
+    ) -> Entry<S, Self::Wait, L, C> {
+        Entry::Now(match asked.request {
+            Some(request) => limiter.try_acquire_for(request),
+            None => limiter.try_acquire(),
+        })
     }
 }
 
 impl<S: Clone, L: Law, C: Clock> Mode<S, L, C> for Wait {
     type Wait = Acquire<L, C>;
 
-    fn enter(&self, limiter: &Limiter<L, C>, inner: &mut S) -> Entry<S, Self::Wait, L, C> {
-        match limiter.try_now() {
+    fn enter(
+        &self,
+        limiter: &Limiter<L, C>,
+        asked: Asked,
+        inner: &mut S,
+    ) -> Entry<S, Self::Wait, L, C> {
+        match now(limiter, asked) {
             Err(rejected) if rejected.reason != RejectReason::Closed => {
-                Entry::Later(limiter.acquire_async(), take_ready(inner))
+                Entry::Later(later(limiter, asked), take_ready(inner))
             }
             ended => Entry::Now(ended.map_err(|rejected| limiter.refused(rejected))),
         }
@@ -66,13 +85,34 @@ where
 {
     type Wait = AcquireUntil<F, L, C>;
 
-    fn enter(&self, limiter: &Limiter<L, C>, inner: &mut S) -> Entry<S, Self::Wait, L, C> {
-        match limiter.try_now() {
+    fn enter(
+        &self,
+        limiter: &Limiter<L, C>,
+        asked: Asked,
+        inner: &mut S,
+    ) -> Entry<S, Self::Wait, L, C> {
+        match now(limiter, asked) {
             Err(rejected) if rejected.reason != RejectReason::Closed => {
-                Entry::Later(limiter.acquire_until((self.timer)()), take_ready(inner))
+                let wait = later(limiter, asked).until((self.timer)());
+                Entry::Later(wait, take_ready(inner))
             }
             ended => Entry::Now(ended.map_err(|rejected| limiter.refused(rejected))),
         }
+    }
+}
+
+fn now<L: Law, C: Clock>(limiter: &Limiter<L, C>, asked: Asked) -> Result<Permit<L, C>, Rejected> {
+    match asked.request {
+        Some(request) => limiter.try_now_for(request),
+        None => limiter.try_now(),
+    }
+}
+
+fn later<L: Law, C: Clock>(limiter: &Limiter<L, C>, asked: Asked) -> Acquire<L, C> {
+    let wait = limiter.acquire_async_for(asked.request.unwrap_or_default());
+    match asked.within {
+        Some(time) => wait.within(time),
+        None => wait,
     }
 }
 

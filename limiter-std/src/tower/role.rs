@@ -31,7 +31,7 @@ pub trait Role<S: Service<Req>, Req> {
     }
 
     /// Takes a slot for a call of `inner`, or moves `inner` out, ready as it is, to wait for one.
-    fn enter(&self, inner: &mut S) -> Entry<S, Self::Wait, Self::Law, Self::Clock>;
+    fn enter(&self, request: &Req, inner: &mut S) -> Entry<S, Self::Wait, Self::Law, Self::Clock>;
 
     /// The slot is taken, the inner service is about to be called.
     fn begin(&self, permit: Permit<Self::Law, Self::Clock>, request: &mut Req) -> Self::Guard;

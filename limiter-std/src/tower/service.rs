@@ -66,7 +66,7 @@ where
         if let Err(rejected) = self.layer.welcome(&mut request) {
             return ResponseFuture::answered(self.layer.refuse(rejected, request));
         }
-        match self.layer.enter(&mut self.inner) {
+        match self.layer.enter(&request, &mut self.inner) {
             Entry::Now(Ok(permit)) => {
                 let mut guard = Some(self.layer.begin(permit, &mut request));
                 let inner = run(&mut guard, || self.inner.call(request));

@@ -3,6 +3,7 @@
 mod bodies;
 mod caller;
 mod classes;
+mod describe;
 mod grpc;
 mod holds;
 mod marks;

@@ -3,6 +3,7 @@
 mod breaker;
 mod callers;
 mod dependency;
+mod describe;
 mod exits;
 mod readiness;
 #[cfg(feature = "retry")]

@@ -10,6 +10,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 use tokio::sync::oneshot;
 use tower::limit::ConcurrencyLimit;
 use tower::{Layer, Service, ServiceExt, service_fn};
@@ -194,7 +195,11 @@ struct Crowd {
 
 /// 512 tasks, each with a service of its own, call again and again under a limit of 64.
 async fn crowd(calls: usize) -> Arc<Crowd> {
-    let config = Config::new(Fixed).initial(64).queue_length(512);
+    // In the order of arrival also on a machine so busy that a delay stands.
+    let config = Config::new(Fixed)
+        .initial(64)
+        .queue_length(512)
+        .standing_delay(Duration::MAX, Duration::MAX);
     let limiter = Limiter::try_new(config).unwrap();
     let crowd = Arc::new(Crowd::default());
     let inner = {

@@ -1,13 +1,21 @@
 //! A limiter for each key.
 
+mod refused;
+
 use crate::clock::{Clock, MonotonicClock};
-use crate::{Config, ConfigError, Limiter, Permit, Rejected};
+use crate::{
+    Config, ConfigError, Limiter, Partition, PartitionError, Partitions, Permit, Request,
+    UnknownPartition,
+};
+use core::borrow::Borrow;
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
+use core::time::Duration;
 use limiter_core::law::{Knee, Law};
 use lru::LruCache;
+pub use refused::{KeyRefused, KeysBusy};
 use std::collections::hash_map::RandomState;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 /// The most keys: their limiters take a few hundred megabytes.
 pub const MAX_KEYS: u32 = 1 << 20;
@@ -44,8 +52,24 @@ const KEYS_OF_A_SHARD: usize = 256;
 pub struct Keyed<K, L: Law = Knee, C: Clock = MonotonicClock> {
     shards: Box<[Shard<K, L, C>]>,
     hasher: RandomState,
-    config: Config<L>,
+    plan: RwLock<Plan<L>>,
     clock: C,
+}
+
+/// What limiters are made from.
+struct Plan<L> {
+    config: Config<L>,
+    /// `None` for limiters without.
+    partitions: Option<Partitions>,
+}
+
+impl<L: Law> Plan<L> {
+    fn make<C: Clock>(&self, clock: C) -> Result<Limiter<L, C>, ConfigError> {
+        match &self.partitions {
+            Some(partitions) => Limiter::partitioned_with_clock(self.config, partitions, clock),
+            None => Limiter::with_clock(self.config, clock),
+        }
+    }
 }
 
 struct Shard<K, L: Law, C: Clock> {
@@ -53,46 +77,6 @@ struct Shard<K, L: Law, C: Clock> {
     /// How many it may hold.
     most: usize,
 }
-
-/// Every limiter of the part of the table where this key belongs is in use, and none of them has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct KeysBusy {
-    /// How many that part may hold: all, in a table of fewer than 512 keys.
-    pub keys: usize,
-}
-
-impl fmt::Display for KeysBusy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let keys = self.keys;
-        write!(
-            f,
-            "all {keys} keys have work in flight or waiting; refuse the caller, retry later"
-        )
-    }
-}
-
-impl core::error::Error for KeysBusy {}
-
-/// Why a key got no permit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyRefused {
-    /// By its limiter.
-    Rejected(Rejected),
-    /// It has no limiter, and there is no place for another.
-    KeysBusy(KeysBusy),
-}
-
-impl fmt::Display for KeyRefused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rejected(refused) => refused.fmt(f),
-            Self::KeysBusy(busy) => busy.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for KeyRefused {}
 
 impl<K: Hash + Eq, L: Law> Keyed<K, L> {
     /// A table for at most `keys` limiters, each made from `config` when its key is first asked for.
@@ -103,6 +87,19 @@ impl<K: Hash + Eq, L: Law> Keyed<K, L> {
     pub fn try_new(config: Config<L>, keys: u32) -> Result<Self, ConfigError> {
         Self::with_clock(config, keys, MonotonicClock::new())
     }
+
+    /// As [`try_new`](Keyed::try_new), each limiter with these partitions.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_new`](Keyed::try_new) and [`Partitions::check`].
+    pub fn partitioned(
+        config: Config<L>,
+        partitions: Partitions,
+        keys: u32,
+    ) -> Result<Self, ConfigError> {
+        Self::partitioned_with_clock(config, partitions, keys, MonotonicClock::new())
+    }
 }
 
 impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
@@ -112,9 +109,29 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
     ///
     /// As [`try_new`](Keyed::try_new).
     pub fn with_clock(config: Config<L>, keys: u32, clock: C) -> Result<Self, ConfigError> {
+        let partitions = None;
+        Self::planned(Plan { config, partitions }, keys, clock)
+    }
+
+    /// As [`partitioned`](Keyed::partitioned), on a clock of your own.
+    ///
+    /// # Errors
+    ///
+    /// As [`partitioned`](Keyed::partitioned).
+    pub fn partitioned_with_clock(
+        config: Config<L>,
+        partitions: Partitions,
+        keys: u32,
+        clock: C,
+    ) -> Result<Self, ConfigError> {
+        let partitions = Some(partitions);
+        Self::planned(Plan { config, partitions }, keys, clock)
+    }
+
+    fn planned(plan: Plan<L>, keys: u32, clock: C) -> Result<Self, ConfigError> {
         ConfigError::check("keys", keys.into(), 1, MAX_KEYS.into())?;
         // All limiters are made from it, so one tells whether it works.
-        Limiter::with_clock(config, clock.clone())?;
+        plan.make(clock.clone())?;
         let keys = keys as usize;
         let count = (keys / KEYS_OF_A_SHARD).clamp(1, SHARDS);
         let shards = (0..count).map(|index| Shard {
@@ -124,7 +141,7 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
         Ok(Self {
             shards: shards.collect(),
             hasher: RandomState::new(),
-            config,
+            plan: RwLock::new(plan),
             clock,
         })
     }
@@ -141,16 +158,54 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
     pub fn get(&self, key: K) -> Result<Limiter<L, C>, KeysBusy> {
         let shard = self.shard(&key);
         let mut limiters = shard.lock();
-        if let Some(limiter) = limiters.get(&key) {
-            return Ok(limiter.clone());
+        match limiters.get(&key) {
+            Some(limiter) => Ok(limiter.clone()),
+            None => self.add(shard, limiters, key),
         }
+    }
+
+    /// As [`get`](Keyed::get), by a borrowed key: one that has a limiter is not made owned.
+    ///
+    /// ```
+    /// use limiter_std::{Config, Keyed, law::Knee};
+    ///
+    /// let tenants: Keyed<String> = Keyed::try_new(Config::new(Knee::new()), 1_000)?;
+    /// let permit = tenants.get_by("acme")?.try_acquire()?;
+    /// # drop(permit);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Keyed::get).
+    pub fn get_by<Q>(&self, key: &Q) -> Result<Limiter<L, C>, KeysBusy>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        let shard = self.shard(key);
+        let mut limiters = shard.lock();
+        match limiters.get(key) {
+            Some(limiter) => Ok(limiter.clone()),
+            None => self.add(shard, limiters, key.to_owned()),
+        }
+    }
+
+    /// Makes the limiter of a key that has none, in its shard.
+    fn add(
+        &self,
+        shard: &Shard<K, L, C>,
+        mut limiters: MutexGuard<'_, LruCache<K, Limiter<L, C>>>,
+        key: K,
+    ) -> Result<Limiter<L, C>, KeysBusy> {
         let evicted = if limiters.len() < shard.most {
             None
         } else {
             let busy = KeysBusy { keys: shard.most };
             Some(evict(&mut limiters).ok_or(busy)?)
         };
-        let made = Limiter::with_clock(self.config, self.clock.clone());
+        // Under the shard's lock: whoever changes the plan looks at all shards after it.
+        let made = self.plan().make(self.clock.clone());
         // It worked when the table was made.
         let Ok(limiter) = made else {
             return Err(KeysBusy { keys: 0 });
@@ -170,6 +225,99 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
     pub fn try_acquire(&self, key: K) -> Result<Permit<L, C>, KeyRefused> {
         let limiter = self.get(key).map_err(KeyRefused::KeysBusy)?;
         limiter.try_acquire().map_err(KeyRefused::Rejected)
+    }
+
+    /// As [`try_acquire`](Keyed::try_acquire), for a request that says what it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Limiter::try_acquire_for`] and [`get`](Keyed::get).
+    pub fn try_acquire_for(&self, key: K, request: Request) -> Result<Permit<L, C>, KeyRefused> {
+        let limiter = self.get(key).map_err(KeyRefused::KeysBusy)?;
+        limiter
+            .try_acquire_for(request)
+            .map_err(KeyRefused::Rejected)
+    }
+
+    /// Takes a slot of the limiter of `key`, blocking the thread for at most `timeout`. Futures wait by
+    /// [`get`](Keyed::get) and [`Limiter::acquire_async_for`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Limiter::acquire_timeout_for`] and [`get`](Keyed::get).
+    ///
+    /// # Fairness
+    ///
+    /// As [`Limiter::acquire_for`], with those of the same key.
+    pub fn acquire_timeout_for(
+        &self,
+        key: K,
+        request: Request,
+        timeout: Duration,
+    ) -> Result<Permit<L, C>, KeyRefused> {
+        let limiter = self.get(key).map_err(KeyRefused::KeysBusy)?;
+        limiter
+            .acquire_timeout_for(request, timeout)
+            .map_err(KeyRefused::Rejected)
+    }
+
+    /// Goes by another configuration from now on: limiters that there are, which keep what they learned, as by
+    /// [`Limiter::reconfigure`], and those that are made later.
+    ///
+    /// # Errors
+    ///
+    /// The first field that does not work; nothing changes.
+    pub fn reconfigure(&self, config: &Config<L>) -> Result<(), ConfigError> {
+        // One tells whether it works, with the partitions too.
+        let partitions = self.plan().partitions.clone();
+        let config = *config;
+        Plan { config, partitions }.make(self.clock.clone())?;
+        self.plan
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .config = config;
+        self.all()
+            .try_for_each(|limiter| limiter.reconfigure(&config))
+    }
+
+    /// Changes what the partitions of all limiters are guaranteed, as by [`Limiter::set_partitions`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Limiter::set_partitions`]; nothing changes.
+    pub fn set_partitions(&self, partitions: &Partitions) -> Result<(), PartitionError> {
+        let next = self.plan().partitions.clone().unwrap_or_default();
+        let next = next.changed(partitions)?;
+        let mut plan = self.plan.write().unwrap_or_else(PoisonError::into_inner);
+        plan.partitions = plan.partitions.as_ref().map(|_| next);
+        drop(plan);
+        self.all()
+            .try_for_each(|limiter| limiter.set_partitions(partitions))
+    }
+
+    /// The partition of this name, of every limiter.
+    ///
+    /// # Errors
+    ///
+    /// As [`Limiter::partition`].
+    pub fn partition(&self, name: &str) -> Result<Partition, UnknownPartition> {
+        let plan = self.plan();
+        let none = Partitions::new();
+        plan.partitions.as_ref().unwrap_or(&none).find(name)
+    }
+
+    fn plan(&self) -> RwLockReadGuard<'_, Plan<L>> {
+        // Nothing under it panics.
+        self.plan.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Every limiter, a shard at a time.
+    fn all(&self) -> impl Iterator<Item = Limiter<L, C>> {
+        self.shards.iter().flat_map(|shard| {
+            let limiters = shard.lock();
+            let each = limiters.iter().map(|(_, limiter)| limiter.clone());
+            each.collect::<Vec<_>>()
+        })
     }
 
     /// How many keys have a limiter.
@@ -197,7 +345,7 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
         self.shards.iter().flat_map(all).collect()
     }
 
-    fn shard(&self, key: &K) -> &Shard<K, L, C> {
+    fn shard<Q: Hash + ?Sized>(&self, key: &Q) -> &Shard<K, L, C> {
         let hash = self.hasher.hash_one(key) as usize;
         // At least one shard there is.
         &self.shards[hash % self.shards.len()]
