@@ -295,9 +295,15 @@ impl<L: Law, C: Clock> Shared<L, C> {
     pub(crate) fn count_admitted(&self, sample: Sample) {
         // Of those that are not timed nothing is counted: others stand for them.
         if sample.stands_for() != 0 {
-            self.counters.admitted(sample.stands_for() as usize);
-            self.look_for_pressure();
+            self.count_timed(sample);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_timed(&self, sample: Sample) {
+        self.counters.admitted(sample.stands_for() as usize);
+        self.look_for_pressure();
     }
 
     /// Counts how a permit ended.

@@ -164,6 +164,24 @@ fn a_limit_that_was_nearly_reached_between_two_looks_is_told_at_the_next() {
 }
 
 #[test]
+fn f99_f100_the_peak_of_an_instant_is_seen_and_an_idle_limiter_shows_none() {
+    let clock = ManualClock::new();
+    let looker = Looker::new(&clock);
+    let limiter = Limiter::with_clock(Config::new(Fixed).initial(5), clock.clone()).unwrap();
+    looker.monitor.limiter("api", &limiter);
+    let all: Vec<_> = (0..6).map(|_| limiter.try_acquire()).collect();
+    drop(all);
+    let seen = || {
+        looker.look();
+        looker.monitor.seen()[0].1
+    };
+    let first = seen();
+    assert_eq!(first.limiter.unwrap().peak, 5);
+    assert_eq!(first.requests.unwrap().refused.at_limit, 1);
+    assert_eq!(seen().limiter.unwrap().peak, 0);
+}
+
+#[test]
 fn a_monitor_in_a_thread_is_woken_by_the_limiter() {
     let (limiter, _) = fixed(1);
     let (tell, heard) = mpsc::channel();
@@ -196,7 +214,8 @@ fn a_dependency_tells_of_its_breaker_and_of_its_budget() {
     }
     assert_eq!(looker.look(), ["breaker_opened"]);
     let _ = store.call(CallOptions::new(), judge, |_| Err::<(), _>(()));
-    assert_eq!(looker.look(), ["queue_building", "shedding"]);
+    // No slot is missing: what is refused is the breaker's doing.
+    assert_eq!(looker.look(), ["shedding"]);
     while store.budget().withdraw(limiter_std::Tokens::ONE).is_ok() {}
     assert_eq!(looker.look(), ["budget_empty"]);
     clock.advance(Duration::from_secs(3_600));

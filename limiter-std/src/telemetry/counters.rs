@@ -139,6 +139,8 @@ impl Counters {
     }
 
     /// A permit ended that stands for so many, and was counted as such.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn ended(&self, outcome: Outcome, count: usize) {
         let stripe = self.stripe();
         match outcome {
@@ -149,6 +151,7 @@ impl Counters {
         }
     }
 
+    #[inline]
     pub(crate) fn refused(&self, reason: RejectReason) {
         count_by(self.stripe().of(reason), 1);
     }

@@ -5,8 +5,10 @@ use super::signal::{Signal, Turn};
 use core::time::Duration;
 use limiter_core::law::Reason;
 
-/// From this share of the limit in use, per mille, a service has no room for a burst any more.
+/// From this share of the limit in use, per mille, a service has no room for a burst any more. It is over below
+/// the other, which is where an autoscaler should hold it.
 const SATURATED: u32 = 850;
+const ROOMY: u32 = 700;
 /// The mean is over about so long.
 const MEAN_OVER: Duration = Duration::from_secs(1);
 /// An autoscaler looks every 15 s: a mean over less would be an accident.
@@ -29,6 +31,8 @@ pub(super) struct Look {
     pub(super) refused: usize,
     /// For what most were refused since the last look.
     pub(super) reason: &'static str,
+    /// Some of them for want of a slot.
+    pub(super) by_limit: bool,
     /// Retries that the budget did not cover, since the source was made.
     pub(super) uncovered: usize,
 }
@@ -93,6 +97,9 @@ impl Edges {
             .map_or(0, |before| look.refused.wrapping_sub(before.refused));
         if let Some(seen) = look.limiter {
             let share = utilisation(seen.inflight, seen.limit);
+            if self.before.is_none() {
+                self.gauge.set(share);
+            }
             self.mean.add(share, passed, MEAN_OVER);
             self.gauge.add(share, passed, GAUGE_OVER);
             self.overload(&seen, &look, refused, emit);
@@ -115,13 +122,18 @@ impl Edges {
     ) {
         let (now, inflight, limit) = (look.now, seen.inflight, seen.limit);
         let refuses = refused != 0;
-        // Who refuses had a queue, or no room for one.
-        let builds = seen.waiting != 0 || seen.nearly_full || refuses;
+        // Who refuses for want of a slot had a queue, or no room for one.
+        let builds = seen.waiting != 0 || seen.nearly_full || refuses && look.by_limit;
         let utilisation = self.mean.get();
         let building = self.building.see(builds && !seen.closed, now);
+        let bound = if self.saturated.is_on() {
+            ROOMY
+        } else {
+            SATURATED
+        };
         let saturated = self
             .saturated
-            .see(utilisation >= SATURATED && !seen.closed, now);
+            .see(utilisation >= bound && !seen.closed, now);
         let shedding = self.shedding.see(refuses, now);
         let any = self.building.is_on() || self.saturated.is_on() || self.shedding.is_on();
         if any {
@@ -207,6 +219,8 @@ struct LimitEdge {
     mean: Mean,
     /// The limit last reported, and when.
     reported: Option<(u32, Duration)>,
+    /// The limit at the last look, and the decision that was seen with its last move.
+    moved: Option<(u32, Reason)>,
 }
 
 impl LimitEdge {
@@ -220,8 +234,12 @@ impl LimitEdge {
         let Some((from, at)) = self.reported else {
             self.mean.set(seen.limit);
             self.reported = Some((seen.limit, now));
+            self.moved = Some((seen.limit, seen.reason));
             return;
         };
+        if self.moved.is_none_or(|(limit, _)| limit != seen.limit) {
+            self.moved = Some((seen.limit, seen.reason));
+        }
         // What somebody set holds from then on; what a law does, when it has held for a while.
         let by_hand = seen.reason == Reason::SetByHand && seen.limit != from;
         if by_hand {
@@ -234,7 +252,7 @@ impl LimitEdge {
         let due = now.saturating_sub(at) >= LIMIT_EVERY;
         if to != from && !seen.closed && (by_hand || far && due) {
             self.reported = Some((to, now));
-            let reason = seen.reason;
+            let reason = self.moved.map_or(seen.reason, |(_, reason)| reason);
             emit(Edge::LimitMoved { from, to, reason });
         }
     }

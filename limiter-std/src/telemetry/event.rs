@@ -49,7 +49,7 @@ pub enum Edge {
         from: u32,
         /// The limit now.
         to: u32,
-        /// The last decision.
+        /// The decision that moved it last.
         reason: Reason,
     },
     /// The limiter was closed.
@@ -135,6 +135,9 @@ impl fmt::Display for Edge {
                 inflight,
                 limit,
             } => write!(f, "refusing: {reason}, {inflight} in flight, limit {limit}"),
+            Self::Recovered { refused: 0, lasted } => {
+                write!(f, "recovered: refused nobody in {lasted:.1?}")
+            }
             Self::Recovered { refused, lasted } => {
                 write!(
                     f,

@@ -18,21 +18,38 @@
 //! | [`BreakerOpened`](Edge::BreakerOpened), [`BreakerHalfOpen`](Edge::BreakerHalfOpen), [`BreakerClosed`](Edge::BreakerClosed) | how a breaker stands | it changes |
 //! | [`BudgetEmpty`](Edge::BudgetEmpty), [`BudgetCovers`](Edge::BudgetCovers) | whether failures are retried | the balance is below one retry, or one was not covered |
 //! | [`Closed`](Edge::Closed) | | [`Limiter::close`](crate::Limiter::close) |
+//!
+//! # Features
+//!
+//! `tracing` logs edges, `metrics` publishes gauges and counters, `status` is a page for people. A dashboard for
+//! Grafana, alert rules for Prometheus and an autoscaler for Kubernetes are in the folder `deploy` of the package.
 
 mod alarm;
 mod counted;
 mod counters;
 mod edges;
 mod event;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 mod monitor;
 mod seen;
 mod signal;
 mod source;
+#[cfg(feature = "status")]
+mod status;
+#[cfg(feature = "tracing")]
+mod tracing;
 
 pub(crate) use alarm::{Alarm, PRESSURE, REFUSAL};
 pub(crate) use counters::Counters;
 pub use counters::{LimiterCounts, RefusedCounts};
 pub use edges::Overload;
 pub use event::{Edge, Event, Observer};
+#[cfg(feature = "metrics")]
+pub use metrics::Metrics;
 pub use monitor::{LOOK_EVERY, Monitor, Watching};
 pub use seen::{BudgetSeen, DependencySeen, LimiterSeen, Seen};
+#[cfg(feature = "status")]
+pub use status::status;
+#[cfg(feature = "tracing")]
+pub use tracing::Tracing;

@@ -32,6 +32,8 @@ pub struct LimiterSeen {
     /// Mean share of the limit in use over the last ten seconds, per mille, at most 1,000: the gauge that
     /// saturates first, fit for an autoscaler.
     pub utilisation: u32,
+    /// The largest number in flight since the open window began; what is in flight while nothing is admitted.
+    pub peak: u32,
     /// How many wait.
     pub waiting: usize,
     /// How long the first of them has waited.

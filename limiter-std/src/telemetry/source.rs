@@ -27,6 +27,8 @@ pub(super) trait Source: Send {
 pub(super) struct Limited<A> {
     lane: Weak<A>,
     refused: Vec<usize>,
+    /// How many had got a slot.
+    admitted: usize,
     cuts: Option<u16>,
     all_cuts: usize,
 }
@@ -36,6 +38,7 @@ impl<A: Lane> Limited<A> {
         Self {
             lane,
             refused: Vec::new(),
+            admitted: 0,
             cuts: None,
             all_cuts: 0,
         }
@@ -47,7 +50,7 @@ impl<A: Lane> Limited<A> {
         }
     }
 
-    fn look_at(&mut self, lane: &A) -> (LimiterLook, LimiterSeen) {
+    fn look_at(&mut self, lane: &A, admitted: usize) -> (LimiterLook, LimiterSeen) {
         let (snapshot, now) = (lane.snapshot(), lane.clock().now());
         // Without the lock where nobody waits.
         let (mut waiting, mut oldest) = (0, Duration::ZERO);
@@ -58,6 +61,13 @@ impl<A: Lane> Limited<A> {
                 oldest = oldest.max(RATE.duration(age));
             }
         }
+        // A window that nobody ends stays open: its peak would be shown for ever.
+        let idle = admitted == core::mem::replace(&mut self.admitted, admitted);
+        let peak = if idle {
+            snapshot.inflight
+        } else {
+            snapshot.inflight_peak
+        };
         let new = snapshot
             .cuts
             .wrapping_sub(self.cuts.unwrap_or(snapshot.cuts));
@@ -75,6 +85,7 @@ impl<A: Lane> Limited<A> {
         let seen = LimiterSeen {
             snapshot,
             utilisation: 0,
+            peak,
             waiting,
             oldest,
             rtt: RATE.duration(snapshot.usual_rtt),
@@ -102,12 +113,13 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<Shared<L, C>> {
         let lane = self.lane.upgrade()?;
         let counts = lane.counters().read();
         let reason = self.mostly(&counts.refused.by_reason());
-        let (limiter, seen) = self.look_at(&lane);
+        let (limiter, seen) = self.look_at(&lane, counts.admitted);
         let look = Look {
             now: since_origin(lane.clock().now()),
             limiter: Some(limiter),
             refused: counts.refused.total(),
             reason,
+            by_limit: true,
             ..Look::default()
         };
         let seen = Seen {
@@ -132,8 +144,9 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<DependencyShared<L, C>> 
         let lane = self.lane.upgrade()?;
         let (now, counts) = (lane.clock().now(), lane.counters.read());
         let all = refused(&counts);
+        let by_limit = self.refused.first() != Some(&counts.refused_by_limiter);
         let reason = self.mostly(&all);
-        let (limiter, seen) = self.look_at(&lane);
+        let (limiter, seen) = self.look_at(&lane, counts.attempts);
         let state = lane.core.snapshot(now);
         let look = Look {
             now: since_origin(now),
@@ -142,6 +155,7 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<DependencyShared<L, C>> 
             covers: Some(state.balance >= Tokens::ONE),
             refused: all.iter().map(|(_, count)| count).sum(),
             reason,
+            by_limit,
             uncovered: counts.refused_by_budget,
         };
         let seen = Seen {

@@ -19,6 +19,7 @@ impl Looks {
             refused: self.refused,
             uncovered: self.uncovered,
             reason: "at_limit",
+            by_limit: true,
             ..look
         };
         self.edges.see(look, &mut |edge| heard.push((at, edge)));

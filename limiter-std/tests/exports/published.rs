@@ -1,0 +1,108 @@
+//! What the feature `metrics` publishes.
+
+use crate::recorder::Kept;
+use limiter_std::law::Fixed;
+use limiter_std::telemetry::metrics::{ALL, Kind};
+use limiter_std::telemetry::{Edge, Metrics, Monitor};
+use limiter_std::{
+    Breaker, BreakerConfig, CallOptions, Config, Dependency, Ending, Limiter, Outcome,
+};
+use std::collections::BTreeSet;
+
+/// A limiter, a dependency and a breaker in use, looked at twice.
+fn published() -> Kept {
+    let kept = Kept::default();
+    metrics::with_local_recorder(&kept, || {
+        let limiter = Limiter::try_new(Config::new(Fixed).initial(2)).unwrap();
+        let (store, breaker) = (
+            Dependency::default(),
+            Breaker::try_new(BreakerConfig::new()),
+        );
+        let monitor = Monitor::new();
+        monitor.limiter("api", &limiter).dependency("store", &store);
+        monitor.breaker("alone", &breaker.unwrap());
+        monitor.look();
+        limiter.try_acquire().unwrap().finish(Outcome::Overload);
+        let held = [limiter.try_acquire(), limiter.try_acquire()];
+        assert!(limiter.try_acquire().is_err());
+        let judge = |_: Result<&(), &()>| Ending::success();
+        store.call(CallOptions::new(), judge, |_| Ok(())).unwrap();
+        monitor.observe(Metrics::new()).look();
+        drop(held);
+    });
+    kept
+}
+
+#[test]
+fn what_happened_is_published_under_the_name_of_its_source() {
+    let kept = published();
+    for (name, label, value) in [
+        ("limiter_limit", None, 2.0),
+        ("limiter_inflight", None, 2.0),
+        ("limiter_admitted_total", None, 3.0),
+        ("limiter_refused_total", Some(("reason", "at_limit")), 1.0),
+        ("limiter_refused_total", Some(("reason", "queue_full")), 0.0),
+        ("limiter_outcomes_total", Some(("outcome", "overload")), 1.0),
+        ("limiter_state", Some(("state", "shedding")), 1.0),
+        ("limiter_state", Some(("state", "budget_empty")), 0.0),
+        ("limiter_edges_total", Some(("edge", "queue_building")), 1.0),
+    ] {
+        let labels: Vec<_> = [("limiter", "api")].into_iter().chain(label).collect();
+        assert_eq!(kept.value(name, &labels), Some(value), "{name} {label:?}");
+    }
+    let first = [("limiter", "store"), ("kind", "first")];
+    assert_eq!(kept.value("limiter_attempts_total", &first), Some(1.0));
+    let closed = [("limiter", "alone"), ("state", "closed")];
+    assert_eq!(kept.value("limiter_breaker_state", &closed), Some(1.0));
+}
+
+#[test]
+fn what_is_listed_is_described_and_published_with_its_labels_and_nothing_else_is() {
+    let kept = published();
+    let values = kept.values.lock().unwrap();
+    let published: BTreeSet<_> = values
+        .keys()
+        .map(|(name, labels)| {
+            let mut keys = labels.iter().map(|(key, _)| key.as_str());
+            assert_eq!(keys.next(), Some("limiter"), "{name}");
+            let label = keys.next().map(str::to_owned);
+            assert_eq!(keys.next(), None, "{name}");
+            (name.clone(), label)
+        })
+        .collect();
+    let listed: BTreeSet<_> = ALL
+        .iter()
+        .map(|metric| (metric.name.to_owned(), metric.label.map(str::to_owned)))
+        .collect();
+    assert_eq!(published, listed);
+    let described = kept.described.lock().unwrap();
+    let as_listed = ALL
+        .iter()
+        .map(|metric| (metric.name.to_owned(), metric.kind));
+    assert_eq!(*described, as_listed.collect());
+}
+
+#[test]
+fn names_are_those_of_prometheus_conventions() {
+    for metric in ALL {
+        let counts = metric.name.ends_with("_total");
+        assert_eq!(counts, metric.kind == Kind::Counter, "{}", metric.name);
+        let sign = |sign: char| sign.is_ascii_lowercase() || sign == '_';
+        assert!(metric.name.chars().all(sign), "{}", metric.name);
+    }
+}
+
+#[test]
+fn a_label_has_few_values_whatever_is_asked_for() {
+    let kept = published();
+    let values = kept.values.lock().unwrap();
+    // Three sources, and no label with more values than there are reasons.
+    let most = limiter_std::RefusedCounts::REASONS.max(Edge::NAMES.len());
+    for metric in ALL {
+        let series = values
+            .keys()
+            .filter(|(name, _)| name == metric.name)
+            .count();
+        assert!(series <= 3 * most, "{}: {series}", metric.name);
+    }
+}
