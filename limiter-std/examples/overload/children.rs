@@ -1,7 +1,9 @@
 //! Starting, pinning and stopping the server and the generator.
 
 use crate::protect::ModeName;
-use crate::wire::{Failed, FromGenerator, Gauge, Listening, Measured, Slice, Slowness, Step};
+use crate::wire::{
+    Failed, FromGenerator, FromServer, Gauge, Listening, Measured, Queue, Slice, Slowness, Step,
+};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Serialize, de::DeserializeOwned};
 use std::path::PathBuf;
@@ -93,6 +95,7 @@ pub(crate) struct Server {
     child: Child,
     input: ChildStdin,
     gauges: Arc<Mutex<Vec<Gauge>>>,
+    queue: Arc<Mutex<Vec<Queue>>>,
 }
 
 impl Server {
@@ -112,10 +115,14 @@ impl Server {
         let listening = tokio::time::timeout(PATIENCE, process.hear::<Listening>());
         let listening = listening.await.context("the server does not start")??;
         let gauges = Arc::new(Mutex::new(Vec::new()));
-        let (mut output, kept) = (process.output, gauges.clone());
+        let queue = Arc::new(Mutex::new(Vec::new()));
+        let (mut output, kept, told) = (process.output, gauges.clone(), queue.clone());
         tokio::spawn(async move {
-            while let Ok(gauge) = next::<Gauge>(&mut output).await {
-                lock(&kept).push(gauge);
+            while let Ok(said) = next::<FromServer>(&mut output).await {
+                match said {
+                    FromServer::Gauge(gauge) => lock(&kept).push(gauge),
+                    FromServer::Queue(queue) => lock(&told).push(queue),
+                }
             }
         });
         Ok(Server {
@@ -123,6 +130,7 @@ impl Server {
             child: process.child,
             input: process.input,
             gauges,
+            queue,
         })
     }
 
@@ -137,13 +145,25 @@ impl Server {
         lock(&self.gauges).iter().filter(within).copied().collect()
     }
 
+    /// How long before `at_us` a queue that still built then began to, in milliseconds; negative when it began
+    /// later.
+    pub(crate) fn lead_ms(&self, at_us: u64) -> Option<f64> {
+        let told = lock(&self.queue);
+        let before = told.iter().rfind(|queue| queue.at_us <= at_us);
+        let began = before.filter(|queue| queue.builds).or_else(|| {
+            told.iter()
+                .find(|queue| queue.at_us > at_us && queue.builds)
+        })?;
+        Some((at_us as f64 - began.at_us as f64) / 1e3)
+    }
+
     pub(crate) async fn stop(&mut self) -> Result<()> {
         Ok(self.child.kill().await?)
     }
 }
 
-fn lock(gauges: &Mutex<Vec<Gauge>>) -> std::sync::MutexGuard<'_, Vec<Gauge>> {
-    gauges.lock().unwrap_or_else(|error| error.into_inner())
+fn lock<T>(kept: &Mutex<Vec<T>>) -> std::sync::MutexGuard<'_, Vec<T>> {
+    kept.lock().unwrap_or_else(|error| error.into_inner())
 }
 
 /// The running load generator.

@@ -1,6 +1,6 @@
 //! Counting what callers see.
 
-use crate::wire::{Measured, Slice, now_ms};
+use crate::wire::{Measured, Slice, now_ms, now_us};
 use std::time::{Duration, Instant};
 
 /// How one attempt ended for the caller.
@@ -72,6 +72,9 @@ impl Counts {
 
     /// An attempt of a request that was due at `due` ended.
     pub(crate) fn ended(&mut self, due: Instant, sent: Instant, ended: Ended) {
+        if !matches!(ended, Ended::Good | Ended::Unsent) {
+            self.measured.first_error_us.get_or_insert_with(now_us);
+        }
         let now = Instant::now();
         let (attempt, request) = (ms(now - sent), ms(now.saturating_duration_since(due)));
         match ended {

@@ -1,10 +1,12 @@
 //! The three ways to run the server. This file is all that differs between them.
 
+use crate::wire::{self, FromServer, Queue};
 use axum::Router;
 use axum::error_handling::HandleErrorLayer;
 use axum::extract::FromRequestParts;
 use axum::http::{StatusCode, request::Parts};
 use limiter_std::http::LimiterLayer;
+use limiter_std::telemetry::{Edge, Event, Monitor};
 use limiter_std::{Hold, Limiter};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -58,8 +60,13 @@ impl ModeName {
 pub(crate) type Watch = Box<dyn Fn() -> (Option<u64>, u64) + Send>;
 
 /// Puts the protection of a mode in front of the routes.
-pub(crate) fn protect(routes: Router, mode: ModeName, fixed: usize, work: Work) -> (Router, Watch) {
-    match mode {
+pub(crate) fn protect(
+    routes: Router,
+    mode: ModeName,
+    fixed: usize,
+    work: Work,
+) -> std::io::Result<(Router, Watch)> {
+    Ok(match mode {
         ModeName::None => (routes, Box::new(move || (None, work.running()))),
         ModeName::Fixed => {
             let limit = ServiceBuilder::new()
@@ -73,6 +80,7 @@ pub(crate) fn protect(routes: Router, mode: ModeName, fixed: usize, work: Work) 
         }
         ModeName::Limiter => {
             let limiter = Limiter::default();
+            tell_of_queue(&limiter)?;
             let routes = routes.layer(LimiterLayer::new(limiter.clone()));
             let watch = move || {
                 let now = limiter.snapshot();
@@ -80,7 +88,25 @@ pub(crate) fn protect(routes: Router, mode: ModeName, fixed: usize, work: Work) 
             };
             (routes, Box::new(watch))
         }
-    }
+    })
+}
+
+/// Tells the parent when the limiter sees a queue build, and when it has recovered.
+fn tell_of_queue(limiter: &Limiter) -> std::io::Result<()> {
+    let monitor = Monitor::new();
+    monitor
+        .limiter("best-shop", limiter)
+        .observe(|event: &Event<'_>| {
+            let builds = match event.edge {
+                Edge::QueueBuilding { .. } => true,
+                Edge::Recovered { .. } => false,
+                _ => return,
+            };
+            let at_us = wire::now_us();
+            wire::say(&FromServer::Queue(Queue { at_us, builds }));
+        });
+    monitor.start()?.detach();
+    Ok(())
 }
 
 /// What the protection handed to the request, to be kept until its query is done: a client that

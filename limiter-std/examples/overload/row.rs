@@ -38,6 +38,9 @@ pub(crate) struct Row {
     pub(crate) generator_lag_max_ms: f64,
     /// Attempts that the generator had no socket for.
     pub(crate) unsent: u64,
+    /// How long before the first error that a caller saw the limiter told that its queue builds; the least of all
+    /// turns, null without an error or a limiter.
+    pub(crate) queue_building_lead_ms: Option<f64>,
 }
 
 impl Row {
@@ -51,7 +54,9 @@ impl Row {
     ) -> Row {
         let mut measured = Measured::default();
         let (mut gauges, mut busy_ms, mut time_ms) = (Vec::new(), 0, 0);
+        let mut leads = Vec::new();
         for turn in turns {
+            leads.extend(turn.first_error_us.and_then(|error| server.lead_ms(error)));
             let to_ms = turn.from_ms + (turn.seconds * 1e3) as u64;
             let within = server.gauges(turn.from_ms, to_ms);
             if let [first, .., last] = within[..] {
@@ -85,6 +90,7 @@ impl Row {
             generator_lag_p99_ms,
             generator_lag_max_ms: measured.lags_ms.last().copied().unwrap_or(0.0),
             unsent: measured.unsent,
+            queue_building_lead_ms: leads.into_iter().reduce(f64::min),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::database::Pool;
 use crate::protect::{Held, ModeName, Work, protect};
-use crate::wire::{self, Gauge, Listening, Slowness};
+use crate::wire::{self, FromServer, Gauge, Listening, Slowness};
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::{Query, State};
@@ -77,7 +77,7 @@ pub(crate) fn serve(options: Options) -> Result<()> {
             .route("/best-shop", get(best_shop))
             .with_state(service.clone());
         let work = service.work.clone();
-        let (app, watch) = protect(routes, options.mode, options.fixed, work);
+        let (app, watch) = protect(routes, options.mode, options.fixed, work)?;
         std::thread::spawn(move || gauge(&watch));
         std::thread::spawn(move || {
             wire::hear(|slowness: Slowness| {
@@ -136,11 +136,11 @@ fn gauge(watch: &crate::protect::Watch) {
             std::thread::sleep(GAUGE_EVERY / LOOKS);
             inflight += watch().1;
         }
-        wire::say(&Gauge {
+        wire::say(&FromServer::Gauge(Gauge {
             at_ms: wire::now_ms(),
             limit: watch().0,
             inflight: inflight as f64 / f64::from(LOOKS),
             cpu_ms: crate::measure::cpu().as_millis() as u64,
-        });
+        }));
     }
 }

@@ -38,6 +38,21 @@ pub(crate) fn verdicts(rows: &[Row]) -> String {
                 );
             }
         }
+        if let Some(lead) = find(ModeName::Limiter, load).and_then(|row| row.queue_building_lead_ms)
+        {
+            let _ = match lead >= 0.0 {
+                true => writeln!(
+                    text,
+                    "limiter at {load} x: queue building came {lead:.1} ms before the first error that a \
+                     caller saw, in each turn at least"
+                ),
+                false => writeln!(
+                    text,
+                    "limiter at {load} x: queue building came {:.1} ms after the first error that a caller saw",
+                    -lead
+                ),
+            };
+        }
         let half = find(ModeName::None, 0.5);
         if let Some((row, half)) = find(ModeName::None, load).zip(half) {
             let share = row.goodput_share;

@@ -37,6 +37,21 @@ pub(crate) struct Gauge {
     pub(crate) cpu_ms: u64,
 }
 
+/// From the server of the limiter, when its queue begins to build and when it has recovered.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Queue {
+    /// Microseconds of UTC, when the observer was told.
+    pub(crate) at_us: u64,
+    pub(crate) builds: bool,
+}
+
+/// From the server.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum FromServer {
+    Gauge(Gauge),
+    Queue(Queue),
+}
+
 /// To the generator: offer this load.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Step {
@@ -78,6 +93,8 @@ pub(crate) struct Measured {
     pub(crate) failed: u64,
     /// Attempts that the generator had no socket for.
     pub(crate) unsent: u64,
+    /// When a caller first saw an error, in microseconds of UTC; also while it was not measured yet.
+    pub(crate) first_error_us: Option<u64>,
     /// How long each attempt that succeeded took, in ms.
     pub(crate) attempts_ms: Vec<f64>,
     /// How long each request that succeeded took from its arrival, over refusals, back-off and retries.
@@ -138,6 +155,11 @@ pub(crate) fn hear<T: DeserializeOwned>(mut each: impl FnMut(T)) {
 
 /// Milliseconds of UTC, the clock that the processes share.
 pub(crate) fn now_ms() -> u64 {
+    now_us() / 1_000
+}
+
+/// Microseconds of UTC.
+pub(crate) fn now_us() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_millis() as u64)
+    since.map_or(0, |since| since.as_micros() as u64)
 }
