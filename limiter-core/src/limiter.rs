@@ -14,7 +14,7 @@ use crate::error::{ConfigError, RejectReason, Rejected};
 use crate::law::{Knee, Law, Reason};
 use crate::permit::{Permit, Slot};
 use crate::settle::{Change, Settled};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, nearly_full};
 use crate::tag::Tag;
 use crate::time::{TickRate, Ticks, Timestamp};
 use core::ops::Deref;
@@ -320,8 +320,7 @@ impl<L: Law> Limiter<L> {
     #[inline]
     pub fn is_nearly_full(&self) -> bool {
         let seen = self.entry.admission.load();
-        let left = seen.limit().saturating_sub(seen.inflight());
-        left == 0 || left < seen.limit() / 8
+        nearly_full(seen.inflight(), seen.limit())
     }
 
     /// Whether the limit is reached, or was since the open window began.

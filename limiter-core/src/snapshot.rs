@@ -3,6 +3,13 @@
 use crate::law::Reason;
 use crate::time::Ticks;
 
+/// Whether less than an eighth of the limit is left, or nothing.
+#[inline]
+pub(crate) const fn nearly_full(inflight: u32, limit: u32) -> bool {
+    let left = limit.saturating_sub(inflight);
+    left == 0 || left < limit / 8
+}
+
 /// A limiter's gauges. Taking one has no side effect; its numbers are read one after the other, so under
 /// load they may be from slightly different instants (`limit`, `inflight`, `waiting`, `closed` are from one).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +43,11 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Whether less than an eighth of the limit is left.
+    pub const fn is_nearly_full(&self) -> bool {
+        nearly_full(self.inflight, self.limit)
+    }
+
     /// Inflight against the limit, per mille: the gauge that saturates first, fit for an autoscaler.
     /// Above 1,000 after the limit shrank below what is in flight, 1,000 when closed.
     pub const fn utilisation(&self) -> u32 {

@@ -167,8 +167,16 @@ pub(crate) trait Lane {
     /// Calls whoever looks when the next request may be one too many.
     #[inline]
     fn look_for_pressure(&self) {
-        if self.alarm().is_armed(PRESSURE) && self.core().is_nearly_full() {
+        if self.alarm().is_armed(PRESSURE) && self.is_nearly_full() {
             self.alarm().call(PRESSURE);
+        }
+    }
+
+    /// Whether less than an eighth of the limit is left; what a partition does not use of its guarantee is.
+    fn is_nearly_full(&self) -> bool {
+        match self.way() {
+            Way::Plain(limiter) => limiter.is_nearly_full(),
+            Way::Parted(_) => self.snapshot().is_nearly_full(),
         }
     }
 

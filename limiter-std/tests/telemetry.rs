@@ -6,8 +6,8 @@ use common::fixed;
 use limiter_std::law::Fixed;
 use limiter_std::telemetry::{Edge, Event, Monitor, Observer, Seen};
 use limiter_std::{
-    Breaker, BreakerConfig, CallOptions, Config, Dependency, DependencyConfig, Ending, Limiter,
-    ManualClock, Outcome, Priority, RejectReason, Request,
+    Breaker, BreakerConfig, CallOptions, Config, Dependency, DependencyConfig, Ending, Guarantee,
+    Limiter, ManualClock, Outcome, Partitions, Priority, RejectReason, Request,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -179,6 +179,45 @@ fn f99_f100_the_peak_of_an_instant_is_seen_and_an_idle_limiter_shows_none() {
     assert_eq!(first.limiter.unwrap().peak, 5);
     assert_eq!(first.requests.unwrap().refused.at_limit, 1);
     assert_eq!(seen().limiter.unwrap().peak, 0);
+}
+
+#[test]
+fn guarantees_that_nobody_uses_are_no_queue() {
+    let clock = ManualClock::new();
+    let looker = Looker::new(&clock);
+    let partitions = Partitions::new().partition("writes", Guarantee::of(900));
+    let config = Config::new(Fixed).initial(10);
+    let limiter = Limiter::partitioned_with_clock(config, &partitions, clock.clone()).unwrap();
+    looker.monitor.limiter("api", &limiter);
+    assert_eq!(looker.look(), [""; 0]);
+    drop(limiter.try_acquire().unwrap());
+    assert_eq!(looker.look(), [""; 0]);
+    let writes = limiter.partition("writes").unwrap();
+    let write = || {
+        limiter
+            .try_acquire_for(Request::new().partition(writes))
+            .unwrap()
+    };
+    let all: Vec<_> = (0..10).map(|_| write()).collect();
+    assert_eq!(looker.look(), ["queue_building"]);
+    drop(all);
+}
+
+#[test]
+fn a_limiter_that_only_watches_says_so_and_tells_what_it_would_have_refused() {
+    let clock = ManualClock::new();
+    let looker = Looker::new(&clock);
+    let config = Config::new(Fixed).initial(1).watch_only(true);
+    let limiter = Limiter::with_clock(config, clock.clone()).unwrap();
+    looker.monitor.limiter("api", &limiter);
+    assert_eq!(looker.look(), [""; 0]);
+    let both = [
+        limiter.try_acquire().unwrap(),
+        limiter.try_acquire().unwrap(),
+    ];
+    assert_eq!(looker.look(), ["queue_building", "shedding"]);
+    assert!(looker.monitor.seen()[0].1.watches_only);
+    drop(both);
 }
 
 #[test]

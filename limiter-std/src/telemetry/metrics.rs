@@ -107,6 +107,7 @@ impl Observer for Metrics {
             ("saturated", overload.saturated),
             ("shedding", overload.shedding),
             ("budget_empty", overload.budget_empty),
+            ("watches_only", seen.watches_only),
         ] {
             source.flag(names::STATE, "state", state, holds);
         }

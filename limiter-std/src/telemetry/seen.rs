@@ -13,6 +13,8 @@ pub struct Seen {
     pub limiter: Option<LimiterSeen>,
     /// What a limiter counted.
     pub requests: Option<LimiterCounts>,
+    /// A limiter [only watches](crate::Config::watch_only): what counts as refused was let through.
+    pub watches_only: bool,
     /// Of a dependency.
     pub dependency: Option<DependencySeen>,
     /// Of a dependency or a breaker alone.

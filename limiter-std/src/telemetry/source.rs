@@ -6,6 +6,7 @@ use super::{BudgetSeen, DependencySeen, LimiterSeen, Seen};
 use crate::clock::{Clock, RATE};
 use crate::dependency::Shared as DependencyShared;
 use crate::shared::{Lane, Shared};
+use crate::watch::Watch;
 use crate::{Breaker, Budget, DependencyCounts};
 use core::time::Duration;
 use limiter_core::law::Law;
@@ -78,7 +79,7 @@ impl<A: Lane> Limited<A> {
             inflight: snapshot.inflight,
             waiting,
             // What was armed and is not any more has called.
-            nearly_full: lane.core().is_nearly_full() || lane.alarm().has_called(PRESSURE),
+            nearly_full: snapshot.is_nearly_full() || lane.alarm().has_called(PRESSURE),
             closed: snapshot.closed,
             reason: snapshot.reason,
         };
@@ -125,6 +126,7 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<Shared<L, C>> {
         let seen = Seen {
             limiter: Some(seen),
             requests: Some(counts),
+            watches_only: lane.watch().is_some_and(Watch::is_on),
             ..Seen::default()
         };
         Some((look, seen))

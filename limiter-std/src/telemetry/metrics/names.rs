@@ -70,7 +70,7 @@ metrics! {
     RTT = "limiter_rtt_seconds", Gauge, Seconds, None,
         "Mean time of a request in the last window that had enough";
     STATE = "limiter_state", Gauge, Count, Some("state"),
-        "1 while it holds: queue_building, saturated, shedding, budget_empty";
+        "1 while it holds: queue_building, saturated, shedding, budget_empty, watches_only";
     EDGES = "limiter_edges_total", Counter, Count, Some("edge"),
         "How often something began or was over";
     CUTS = "limiter_cuts_total", Counter, Count, None,

@@ -205,6 +205,7 @@ fn source(seen: &Seen) -> Map<String, Value> {
             json!({ "balance": balance, "capacity": capacity }),
         );
     }
+    add("watches_only", json!(seen.watches_only));
     let overload = seen.overload;
     add(
         "overload",

@@ -143,7 +143,8 @@ class Card {
 function states(source) {
   const told = [], { overload, limiter, breaker } = source;
   if (limiter?.closed) told.push(["bad", "closed"]);
-  if (overload.shedding) told.push(["bad", "refusing"]);
+  if (source.watches_only) told.push(["warn", "watches only"]);
+  if (overload.shedding) told.push(["bad", source.watches_only ? "would refuse" : "refusing"]);
   if (breaker && breaker.state !== "closed") told.push(["bad", "breaker " + breaker.state]);
   if (overload.saturated) told.push(["warn", "saturated"]);
   if (overload.queue_building) told.push(["warn", "queue building"]);
