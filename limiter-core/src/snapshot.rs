@@ -7,7 +7,7 @@ use crate::time::Ticks;
 #[inline]
 pub(crate) const fn nearly_full(inflight: u32, limit: u32) -> bool {
     let left = limit.saturating_sub(inflight);
-    left == 0 || left < limit / 8
+    left == 0 || left < limit.div_ceil(8)
 }
 
 /// A limiter's gauges. Taking one has no side effect; its numbers are read one after the other, so under
@@ -56,5 +56,28 @@ impl Snapshot {
             Some(_) => u32::MAX,
             None => 1000,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearly_full;
+
+    #[test]
+    fn less_than_an_eighth_is_left_from_seven_eighths_on_and_where_nothing_is() {
+        let from = |limit| (0..=limit).find(|inflight| nearly_full(*inflight, limit));
+        for (limit, first) in [
+            (0, 0),
+            (1, 1),
+            (2, 2),
+            (8, 8),
+            (9, 8),
+            (10, 9),
+            (20, 18),
+            (1_000, 876),
+        ] {
+            assert_eq!(from(limit), Some(first), "{limit}");
+        }
+        assert!(nearly_full(u32::MAX, 1) && nearly_full(u32::MAX, u32::MAX));
     }
 }

@@ -4,7 +4,7 @@ use crate::clock::{Clock, MonotonicClock};
 use crate::partitions::{
     Parted, Partition, PartitionError, PartitionSnapshot, Partitions, UnknownPartition,
 };
-use crate::shared::Lane;
+use crate::shared::{Lane, Shared};
 use crate::way::Door;
 use crate::{Config, ConfigError, Limiter};
 use limiter_core::law::Law;
@@ -72,19 +72,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn partitions(&self) -> Vec<PartitionSnapshot> {
-        let Some(parted) = self.shared().parted() else {
-            return Vec::new();
-        };
-        let named = parted.named().names().enumerate();
-        named
-            .filter_map(|(index, name)| {
-                Some(PartitionSnapshot {
-                    name: Arc::clone(name),
-                    seen: parted.core.partition(index)?,
-                    queued: self.shared().waiters().of_partition(index),
-                })
-            })
-            .collect()
+        self.shared().partitions()
     }
 
     /// Changes what the partitions are guaranteed; one that is not named is guaranteed nothing any more. Who is in
@@ -95,5 +83,23 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// As [`Partitions::check`], and a name that was not there at the start; nothing changes.
     pub fn set_partitions(&self, partitions: &Partitions) -> Result<(), PartitionError> {
         self.shared().set_guarantees(partitions)
+    }
+}
+
+impl<L: Law, C: Clock> Shared<L, C> {
+    pub(crate) fn partitions(&self) -> Vec<PartitionSnapshot> {
+        let Some(parted) = self.parted() else {
+            return Vec::new();
+        };
+        let named = parted.named().names().enumerate();
+        named
+            .filter_map(|(index, name)| {
+                Some(PartitionSnapshot {
+                    name: Arc::clone(name),
+                    seen: parted.core.partition(index)?,
+                    queued: self.waiters().of_partition(index),
+                })
+            })
+            .collect()
     }
 }

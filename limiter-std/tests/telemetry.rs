@@ -173,7 +173,7 @@ fn f99_f100_the_peak_of_an_instant_is_seen_and_an_idle_limiter_shows_none() {
     drop(all);
     let seen = || {
         looker.look();
-        looker.monitor.seen()[0].1
+        looker.monitor.seen().remove(0).1
     };
     let first = seen();
     assert_eq!(first.limiter.unwrap().peak, 5);

@@ -38,21 +38,6 @@ pub(crate) fn verdicts(rows: &[Row]) -> String {
                 );
             }
         }
-        if let Some(lead) = find(ModeName::Limiter, load).and_then(|row| row.queue_building_lead_ms)
-        {
-            let _ = match lead >= 0.0 {
-                true => writeln!(
-                    text,
-                    "limiter at {load} x: queue building came {lead:.1} ms before the first error that a \
-                     caller saw, in each turn at least"
-                ),
-                false => writeln!(
-                    text,
-                    "limiter at {load} x: queue building came {:.1} ms after the first error that a caller saw",
-                    -lead
-                ),
-            };
-        }
         let half = find(ModeName::None, 0.5);
         if let Some((row, half)) = find(ModeName::None, load).zip(half) {
             let share = row.goodput_share;
@@ -64,10 +49,32 @@ pub(crate) fn verdicts(rows: &[Row]) -> String {
             };
         }
     }
+    leads(rows, &mut text);
     for row in rows {
         doubts(row, &mut text);
     }
     text
+}
+
+/// How long before the first error that a caller saw the limiter told that its queue builds.
+fn leads(rows: &[Row], text: &mut String) {
+    let told = rows.iter().filter_map(|row| {
+        let lead = row.queue_building_lead_ms?;
+        let when = if lead < 0.0 { "after" } else { "before" };
+        let (lead, unit) = match lead.abs() {
+            lead if lead < 1e3 => (lead, "ms"),
+            lead => (lead / 1e3, "s"),
+        };
+        Some(format!("{lead:.1} {unit} {when} it at {} x", row.load))
+    });
+    let told: Vec<_> = told.collect();
+    if !told.is_empty() {
+        let _ = writeln!(
+            text,
+            "limiter: queue building, against the first error that a caller saw: {} (the least of all turns)",
+            told.join(", "),
+        );
+    }
 }
 
 fn met(met: bool) -> &'static str {

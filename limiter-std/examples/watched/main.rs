@@ -55,7 +55,8 @@ async fn main() -> Result<()> {
     let address = listener.local_addr()?;
     println!("page:    http://{address}/status");
     println!("metrics: http://{address}/metrics");
-    tokio::spawn(load::waves(site.clone()));
+    let routes = site.routes()?;
+    tokio::spawn(load::waves(site, routes.clone()));
     let end = async move {
         match flags.seconds {
             Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
@@ -64,7 +65,7 @@ async fn main() -> Result<()> {
     };
     // What is watched is beside the limit, not behind it: it answers on the worst of days.
     tokio::select! {
-        served = async { axum::serve(listener, site.routes().merge(watched)).await } => Ok(served?),
+        served = async { axum::serve(listener, routes.merge(watched)).await } => Ok(served?),
         () = end => Ok(()),
     }
 }

@@ -5,11 +5,12 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
-use limiter_std::http::LimiterLayer;
+use limiter_std::http::{Head, LimiterLayer};
 use limiter_std::law::Fixed;
 use limiter_std::telemetry::Monitor;
 use limiter_std::{
-    BreakerConfig, CallOptions, Config, Dependency, DependencyConfig, Ending, Limiter, Tokio,
+    BreakerConfig, CallOptions, Config, Dependency, DependencyConfig, Ending, Guarantee, Limiter,
+    Partitions, Request, Tokio,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +41,13 @@ impl Site {
         let breaker = BreakerConfig::new().open(Duration::from_secs(2), Duration::from_secs(8));
         let store = DependencyConfig::default().breaker(breaker).attempts(3);
         Ok(Site {
-            api: Limiter::default(),
+            // Writes have three tenths of the limit, however many reads there are.
+            api: Limiter::partitioned(
+                Config::default(),
+                &Partitions::new()
+                    .partition("reads", Guarantee::NONE)
+                    .partition("writes", Guarantee::of(300)),
+            )?,
             reports: Limiter::try_new(Config::new(Fixed).initial(2).without_queue())?,
             store: Dependency::try_new(store)?,
             more: (0..more).map(|_| Limiter::default()).collect(),
@@ -59,12 +66,20 @@ impl Site {
         }
     }
 
-    pub(crate) fn routes(&self) -> Router {
-        let api = LimiterLayer::new(self.api.clone()).wait_until(|| tokio::time::sleep(PATIENCE));
+    pub(crate) fn routes(&self) -> Result<Router> {
+        let (reads, writes) = (self.api.partition("reads")?, self.api.partition("writes")?);
+        let api = LimiterLayer::new(self.api.clone())
+            .wait_until(|| tokio::time::sleep(PATIENCE))
+            .describe(move |head: &Head<'_>| {
+                let safe = head.method.is_safe();
+                Request::new().partition(if safe { reads } else { writes })
+            });
         let reports = LimiterLayer::new(self.reports.clone());
-        let api = Router::new().route("/orders", get(orders)).layer(api);
+        let api = Router::new()
+            .route("/orders", get(orders).post(orders))
+            .layer(api);
         let reports = Router::new().route("/report", get(report)).layer(reports);
-        api.merge(reports).with_state(self.clone())
+        Ok(api.merge(reports).with_state(self.clone()))
     }
 
     async fn work(&self, times: u32) {

@@ -18,9 +18,10 @@ async fn a_wave_is_seen_in_the_metrics_and_on_the_page() {
     let recorder = PrometheusBuilder::new().install_recorder().unwrap();
     let (site, monitor) = (Site::new(1).unwrap(), Monitor::new());
     site.watch(&monitor);
-    let routes = site.routes().merge(watched(&monitor, recorder));
+    let served = site.routes().unwrap();
+    let routes = served.clone().merge(watched(&monitor, recorder));
     monitor.look();
-    load::wave(&site, 5_000.0, Duration::from_millis(500)).await;
+    load::wave(&served, 5_000.0, Duration::from_millis(500)).await;
     monitor.observe(Metrics::new()).look();
 
     let metrics = get_text(&routes, "/metrics").await;
@@ -43,6 +44,7 @@ async fn a_wave_is_seen_in_the_metrics_and_on_the_page() {
         .collect();
     assert_eq!(names, ["api", "reports", "store", "tenant 0 <&>"]);
     assert_eq!(data["sources"][1]["overload"]["shedding"], true);
+    assert_eq!(data["sources"][0]["partitions"][1]["name"], "writes");
     assert!(
         get_text(&routes, "/status")
             .await

@@ -6,10 +6,12 @@ pub use names::{ALL, Kind, Metric};
 
 use super::source::refused;
 use super::{DependencySeen, Event, LimiterCounts, LimiterSeen, Observer, Seen};
+use crate::PartitionSnapshot;
 use ::metrics::{SharedString, counter, gauge};
 use core::time::Duration;
 use limiter_core::{BreakerState, Tokens};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How often gauges and counters are written: scrapers come every 15 s or so.
@@ -85,6 +87,9 @@ impl Observer for Metrics {
         if let Some(counts) = &seen.requests {
             source.requests(counts);
         }
+        for partition in &seen.partitions {
+            source.partition(partition);
+        }
         if let Some(dependency) = &seen.dependency {
             source.dependency(dependency);
         }
@@ -142,6 +147,31 @@ impl Named {
         }
         for (reason, count) in counts.refused.by_reason() {
             self.counter(names::REFUSED, "reason", reason, count);
+        }
+    }
+
+    fn partition(&self, partition: &PartitionSnapshot) {
+        let (name, seen) = (&partition.name, &partition.seen);
+        let inflight = seen.inflight.saturating_add(seen.pooled);
+        for (metric, value) in [
+            (names::PARTITION_QUOTA, seen.quota.into()),
+            (names::PARTITION_INFLIGHT, inflight.into()),
+            (names::PARTITION_QUEUE, partition.queued as f64),
+        ] {
+            gauge!(metric, "limiter" => self.0.clone(), "partition" => Arc::clone(name)).set(value);
+        }
+        for (metric, count) in [
+            (names::PARTITION_SUCCEEDED, seen.successes),
+            (
+                names::PARTITION_FAILED,
+                seen.overloads.wrapping_add(seen.failures),
+            ),
+        ] {
+            let labels = [
+                ("limiter", self.0.clone()),
+                ("partition", SharedString::from(Arc::clone(name))),
+            ];
+            counter!(metric, &labels).absolute(count.into());
         }
     }
 

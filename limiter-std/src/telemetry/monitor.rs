@@ -229,7 +229,7 @@ impl Monitor {
 
     fn all(&self) -> Vec<(Arc<str>, Seen)> {
         let all = self.watched();
-        let seen = |watched: &Watched| Some((Arc::clone(&watched.name), watched.seen?));
+        let seen = |watched: &Watched| Some((Arc::clone(&watched.name), watched.seen.clone()?));
         all.iter().filter_map(seen).collect()
     }
 

@@ -1,18 +1,20 @@
 //! What a source looked like at a look.
 
 use super::{LimiterCounts, Overload};
-use crate::DependencyCounts;
+use crate::{DependencyCounts, PartitionSnapshot};
 use core::time::Duration;
 use limiter_core::{BreakerState, Snapshot, Tokens};
 
 /// What a source looked like at a look; what it does not have is `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Seen {
     /// Of a limiter or a dependency.
     pub limiter: Option<LimiterSeen>,
     /// What a limiter counted.
     pub requests: Option<LimiterCounts>,
+    /// The partitions of a limiter that has any.
+    pub partitions: Vec<PartitionSnapshot>,
     /// A limiter [only watches](crate::Config::watch_only): what counts as refused was let through.
     pub watches_only: bool,
     /// Of a dependency.

@@ -126,6 +126,7 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<Shared<L, C>> {
         let seen = Seen {
             limiter: Some(seen),
             requests: Some(counts),
+            partitions: lane.partitions(),
             watches_only: lane.watch().is_some_and(Watch::is_on),
             ..Seen::default()
         };

@@ -5,7 +5,8 @@ use limiter_std::law::Fixed;
 use limiter_std::telemetry::metrics::{ALL, Kind};
 use limiter_std::telemetry::{Edge, Metrics, Monitor};
 use limiter_std::{
-    Breaker, BreakerConfig, CallOptions, Config, Dependency, Ending, Limiter, Outcome,
+    Breaker, BreakerConfig, CallOptions, Config, Dependency, Ending, Guarantee, Limiter, Outcome,
+    Partitions, Request,
 };
 use std::collections::BTreeSet;
 
@@ -21,6 +22,14 @@ fn published() -> Kept {
         let monitor = Monitor::new();
         monitor.limiter("api", &limiter).dependency("store", &store);
         monitor.breaker("alone", &breaker.unwrap());
+        let partitions = Partitions::new().partition("writes", Guarantee::of(500));
+        let parted = Limiter::partitioned(Config::new(Fixed).initial(4), &partitions).unwrap();
+        monitor.limiter("parted", &parted);
+        let write = Request::new().partition(parted.partition("writes").unwrap());
+        parted
+            .try_acquire_for(write)
+            .unwrap()
+            .finish(Outcome::Failure);
         monitor.look();
         limiter.try_acquire().unwrap().finish(Outcome::Overload);
         let held = [limiter.try_acquire(), limiter.try_acquire()];
@@ -52,6 +61,14 @@ fn what_happened_is_published_under_the_name_of_its_source() {
     }
     let first = [("limiter", "store"), ("kind", "first")];
     assert_eq!(kept.value("limiter_attempts_total", &first), Some(1.0));
+    for (name, value) in [
+        ("limiter_partition_quota", 2.0),
+        ("limiter_partition_inflight", 0.0),
+        ("limiter_partition_failed_total", 1.0),
+    ] {
+        let writes = [("limiter", "parted"), ("partition", "writes")];
+        assert_eq!(kept.value(name, &writes), Some(value), "{name}");
+    }
     let closed = [("limiter", "alone"), ("state", "closed")];
     assert_eq!(kept.value("limiter_breaker_state", &closed), Some(1.0));
 }
@@ -96,13 +113,13 @@ fn names_are_those_of_prometheus_conventions() {
 fn a_label_has_few_values_whatever_is_asked_for() {
     let kept = published();
     let values = kept.values.lock().unwrap();
-    // Three sources, and no label with more values than there are reasons.
+    // Four sources, and no label with more values than there are reasons.
     let most = limiter_std::RefusedCounts::REASONS.max(Edge::NAMES.len());
     for metric in ALL {
         let series = values
             .keys()
             .filter(|(name, _)| name == metric.name)
             .count();
-        assert!(series <= 3 * most, "{}: {series}", metric.name);
+        assert!(series <= 4 * most, "{}: {series}", metric.name);
     }
 }

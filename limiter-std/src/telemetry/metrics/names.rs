@@ -81,6 +81,16 @@ metrics! {
         "Requests refused";
     OUTCOMES = "limiter_outcomes_total", Counter, Count, Some("outcome"),
         "How permits ended: success, overload, failure, ignored";
+    PARTITION_QUOTA = "limiter_partition_quota", Gauge, Count, Some("partition"),
+        "Slots of a partition's own";
+    PARTITION_INFLIGHT = "limiter_partition_inflight", Gauge, Count, Some("partition"),
+        "Slots that a partition has, its own and of what is for everybody";
+    PARTITION_QUEUE = "limiter_partition_queue_length", Gauge, Count, Some("partition"),
+        "Requests of a partition that wait for a slot";
+    PARTITION_SUCCEEDED = "limiter_partition_succeeded_total", Counter, Count, Some("partition"),
+        "Permits of a partition that ended with success";
+    PARTITION_FAILED = "limiter_partition_failed_total", Counter, Count, Some("partition"),
+        "Permits of a partition that ended with overload or failure";
     CALLS = "limiter_calls_total", Counter, Count, Some("end"),
         "Calls to a dependency by their end: succeeded, gave_up, dropped";
     ATTEMPTS = "limiter_attempts_total", Counter, Count, Some("kind"),

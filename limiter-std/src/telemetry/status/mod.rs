@@ -205,6 +205,18 @@ fn source(seen: &Seen) -> Map<String, Value> {
             json!({ "balance": balance, "capacity": capacity }),
         );
     }
+    let partitions = seen.partitions.iter().map(|partition| {
+        let seen = &partition.seen;
+        json!({
+            "name": &*partition.name,
+            "quota": seen.quota,
+            "inflight": seen.inflight.saturating_add(seen.pooled),
+            "waiting": partition.queued,
+            "succeeded": seen.successes,
+            "failed": seen.overloads.wrapping_add(seen.failures),
+        })
+    });
+    add("partitions", partitions.collect());
     add("watches_only", json!(seen.watches_only));
     let overload = seen.overload;
     add(

@@ -38,6 +38,8 @@ class Card {
     }
     if (source.budget) this.saved = this.meter("Retry budget", false);
     this.element.append(...this.plots.map((plot) => plot.element));
+    this.parts = make("div", "parts");
+    this.element.append(this.parts);
     this.tables = make("div", "pair");
     this.more = make("details", "", make("summary", "", "Counts since the start"), this.tables);
     if (source.refused || source.requests || source.calls) this.element.append(this.more);
@@ -94,6 +96,7 @@ class Card {
       this.fill(this.saved, share, text, 101, 101);
       this.saved.fill.className = share < 10 ? "bad-fill" : share < 50 ? "warn-fill" : "";
     }
+    if (source.partitions.length) this.divide(source.partitions);
     // Where nothing happens there is nothing to draw.
     const idle = limiter && !this.points.some((point) => point[INFLIGHT] || point[ADMITTED] || point[REFUSED]);
     const told = states(source);
@@ -102,6 +105,15 @@ class Card {
     if (!this.element.hidden && !idle) for (const plot of this.plots) plot.draw(this.points, now);
     if (this.more.open) this.count(source);
     this.more.ontoggle = () => this.count(this.source);
+  }
+
+  divide(partitions) {
+    const row = (cell, values) => make("tr", "", ...values.map((value, at) => make(cell, at ? "number" : "", value)));
+    const rows = partitions.map((part) => row("td", [part.name, number(part.inflight), number(part.quota),
+      number(part.waiting), number(part.succeeded), number(part.failed)]));
+    this.parts.replaceChildren(make("table", "",
+      make("thead", "", row("th", ["Partition", "slots", "its own", "waiting", "succeeded", "failed"])),
+      make("tbody", "", ...rows)));
   }
 
   fill(meter, share, text, warn, bad) {
