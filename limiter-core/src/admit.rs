@@ -210,11 +210,15 @@ impl<L: Law> Limiter<L> {
         } else if weight == 0 {
             RejectReason::ZeroWeight
         } else if weight > self.most(share) {
-            RejectReason::TooHeavy
+            RejectReason::TooHeavy(weight)
         } else if !fits(weight, inflight, limit) {
             // Or the limit would never be seen to be reached by requests that do not fill it to the last.
             self.entry.peak.raise(inflight.saturating_add(weight - 1));
-            RejectReason::AtLimit
+            if inflight < limit {
+                RejectReason::TooFewFree(weight)
+            } else {
+                RejectReason::AtLimit
+            }
         } else if share < class_share
             && !fits(weight, inflight, room(limit, reserved, share))
             && fits(weight, inflight, room(limit, reserved, class_share))

@@ -170,6 +170,8 @@ impl Rejected {
 pub enum RejectReason {
     /// As many are in flight as the limit allows.
     AtLimit,
+    /// Fewer slots are free than the request takes: so many.
+    TooFewFree(u32),
     /// Others wait already, and a newcomer does not pass them.
     WaitersAhead,
     /// As many wait as the queue holds.
@@ -182,14 +184,21 @@ pub enum RejectReason {
     TicketsOut,
     /// As many are in flight as its class may use of the limit; higher classes are still let in.
     ShareTaken,
-    /// It costs more slots than its class may ever use.
-    TooHeavy,
+    /// It costs more slots than its class may ever use: so many.
+    TooHeavy(u32),
     /// A request of weight 0.
     ZeroWeight,
     /// Its caller has had more than its share, and what callers may use then is taken.
     OverShare,
     /// It names a partition that there is not.
     NoSuchPartition,
+    /// The slots of its partition are taken, and so is what is for everybody.
+    PartitionFull {
+        /// The place of the partition.
+        partition: u16,
+        /// Slots of its own.
+        quota: u32,
+    },
     /// The limiter was closed.
     Closed,
 }
@@ -236,6 +245,9 @@ impl RejectReason {
     pub const fn describe(self) -> &'static str {
         match self {
             Self::AtLimit => "at the limit; refuse the caller, do not retry here",
+            Self::TooFewFree(_) => {
+                "fewer slots are free than it takes; refuse the caller, do not retry here"
+            }
             Self::WaitersAhead => "others wait already; wait in line or refuse the caller",
             Self::QueueFull => "the queue of waiters is full; refuse the caller",
             Self::WouldExpire(_) => {
@@ -245,10 +257,15 @@ impl RejectReason {
             Self::ShareTaken => {
                 "the share of its priority is taken; refuse the caller, retry later"
             }
-            Self::TooHeavy => "heavier than its share of the largest limit; split it, never retry",
+            Self::TooHeavy(_) => {
+                "heavier than its share of the largest limit; split it, never retry"
+            }
             Self::ZeroWeight => "a weight of 0; give it at least 1",
             Self::OverShare => {
                 "more than the caller's share; refuse the caller, others are still let in"
+            }
+            Self::PartitionFull { .. } => {
+                "its partition's slots and those for everybody are taken; refuse the caller, retry later"
             }
             Self::NoSuchPartition => "no partition of that number; correct the request",
             Self::TicketsOut => "every ticket is out; finish one or enlarge the table",
@@ -269,15 +286,19 @@ impl fmt::Display for Rejected {
             "{} ({inflight} in flight, limit {limit}",
             reason.describe()
         )?;
-        if let RejectReason::WouldExpire(forecast) = reason {
-            write!(
-                f,
-                ", {:?} ahead, {:?} left",
-                forecast.wait(),
-                forecast.left()
-            )?;
+        match reason {
+            RejectReason::WouldExpire(forecast) => {
+                let (wait, left) = (forecast.wait(), forecast.left());
+                write!(f, ", {wait:?} ahead, {left:?} left)")
+            }
+            RejectReason::TooFewFree(weight) | RejectReason::TooHeavy(weight) => {
+                write!(f, ", takes {weight})")
+            }
+            RejectReason::PartitionFull { partition, quota } => {
+                write!(f, ", partition {partition} with a quota of {quota})")
+            }
+            _ => f.write_str(")"),
         }
-        f.write_str(")")
     }
 }
 

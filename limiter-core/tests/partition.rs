@@ -42,11 +42,10 @@ fn a_refusal_leaves_no_trace_in_any_count() {
     let held: Vec<_> = WHO.iter().flat_map(|who| fill(&store, who, NOW)).collect();
     assert_eq!(held.len(), 10);
     let before = (store.limiter().snapshot(), quotas(&store));
-    for who in &WHO {
-        assert_eq!(
-            store.admit(who, NOW).unwrap_err().reason,
-            RejectReason::AtLimit
-        );
+    let full = |partition, quota| RejectReason::PartitionFull { partition, quota };
+    let reasons = [full(0, 3), full(1, 2), RejectReason::AtLimit];
+    for (who, reason) in WHO.iter().zip(reasons) {
+        assert_eq!(store.admit(who, NOW).unwrap_err().reason, reason);
     }
     assert_eq!((store.limiter().snapshot(), quotas(&store)), before);
     assert_eq!(store.partition(0).unwrap().refused, 2, "filling, and this");
@@ -175,7 +174,9 @@ fn classes_and_weights_hold_on_the_own_slots_and_on_those_for_everybody() {
     );
     // Three are left on either side: four fit into neither, and are not split.
     let refused = store.admit(&WHO[0].weight(4), NOW).unwrap_err();
-    assert_eq!(refused.reason, RejectReason::AtLimit);
+    let (partition, quota) = (0, 10);
+    let full = RejectReason::PartitionFull { partition, quota };
+    assert_eq!(refused.reason, full);
     let both = [0, 1].map(|_| store.admit(&WHO[0].weight(3), NOW).unwrap());
     assert!(both[0].is_own() && !both[1].is_own());
     free(&store, held.into_iter().chain(both));

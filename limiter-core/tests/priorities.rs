@@ -72,7 +72,7 @@ fn no_class_is_shut_out_by_rounding_at_the_smallest_limits_and_shares() {
                     Ok(slot) => free(&limiter, [slot]),
                     Err(refused) => assert_eq!(
                         (refused.reason, weight, priority < Priority::Critical),
-                        (RejectReason::TooHeavy, 2, true),
+                        (RejectReason::TooHeavy(2), 2, true),
                     ),
                 }
             }
@@ -204,20 +204,20 @@ fn an_impossible_weight_is_refused_at_once_with_its_own_reason() {
             .unwrap_err()
             .reason
     };
-    assert_eq!(reason(11), RejectReason::TooHeavy);
-    assert_eq!(reason(u32::MAX), RejectReason::TooHeavy);
+    assert_eq!(reason(11), RejectReason::TooHeavy(11));
+    assert_eq!(reason(u32::MAX), RejectReason::TooHeavy(u32::MAX));
     assert_eq!(reason(0), RejectReason::ZeroWeight);
     let batch = of(Priority::Batch).weight(8);
     assert_eq!(
         limiter.admit_for(&batch, NOW).unwrap_err().reason,
-        RejectReason::TooHeavy
+        RejectReason::TooHeavy(8)
     );
     let whole = limiter
         .admit_for(&Request::new().weight(10), NOW)
         .expect("10 of 10");
     assert_eq!(
         reason(11),
-        RejectReason::TooHeavy,
+        RejectReason::TooHeavy(11),
         "also when nothing is free"
     );
     assert_eq!(reason(1), RejectReason::AtLimit);
@@ -229,10 +229,11 @@ fn what_is_heavier_than_the_limit_of_the_moment_is_let_in_alone() {
     let limiter = fixed(2, 10);
     let heavy = Request::new().weight(5);
     let other = limiter.admit(NOW).unwrap();
-    assert_eq!(
-        limiter.admit_for(&heavy, NOW).unwrap_err().reason,
-        RejectReason::AtLimit
-    );
+    let refused = limiter.admit_for(&heavy, NOW).unwrap_err();
+    assert_eq!(refused.reason, RejectReason::TooFewFree(5));
+    let said = "fewer slots are free than it takes; refuse the caller, do not retry here \
+                (1 in flight, limit 2, takes 5)";
+    assert_eq!(refused.to_string(), said);
     free(&limiter, [other]);
     let alone = limiter
         .admit_for(&heavy, NOW)

@@ -4,6 +4,7 @@ use crate::clock::RATE;
 use crate::dependency::entropy;
 use crate::request::Request;
 use crate::sync::{AtomicU32, Ordering};
+use crate::wait::may_come;
 use limiter_core::{Callers, RejectReason, Rejected, Standing, Timestamp};
 use std::sync::OnceLock;
 
@@ -67,11 +68,7 @@ impl Crowd {
 /// A refusal as the caller that stands so is told of it: one beyond its share does not wait, for those who wait are
 /// not enough for all already.
 pub(crate) fn told(refused: Rejected, standing: Standing) -> Rejected {
-    let waits = matches!(
-        refused.reason,
-        RejectReason::AtLimit | RejectReason::ShareTaken | RejectReason::WaitersAhead
-    );
-    if waits && standing != Standing::Within {
+    if may_come(refused) && standing != Standing::Within {
         return Rejected::new(RejectReason::OverShare, refused.limit, refused.inflight);
     }
     refused

@@ -79,9 +79,9 @@ impl Watch {
         let count = match refused.reason {
             RejectReason::ShareTaken => share_taken,
             RejectReason::OverShare => over_share,
-            RejectReason::TooHeavy | RejectReason::ZeroWeight | RejectReason::NoSuchPartition => {
-                impossible
-            }
+            RejectReason::TooHeavy(_)
+            | RejectReason::ZeroWeight
+            | RejectReason::NoSuchPartition => impossible,
             _ => at_limit,
         };
         count.fetch_add(1, Ordering::Relaxed);

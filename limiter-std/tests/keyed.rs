@@ -164,7 +164,7 @@ fn a_request_of_a_key_says_what_it_is() {
     };
     assert_eq!(
         refused(table.try_acquire_for(1, batch)),
-        RejectReason::AtLimit
+        RejectReason::TooFewFree(7)
     );
     let light = batch.weight(1);
     assert_eq!(

@@ -38,5 +38,5 @@ fn a_weight_is_given_back_whole_by_a_drop_and_by_an_outcome() {
     let refused = limiter
         .try_acquire_for(Request::new().weight(11))
         .unwrap_err();
-    assert_eq!(refused.reason, RejectReason::TooHeavy);
+    assert_eq!(refused.reason, RejectReason::TooHeavy(11));
 }

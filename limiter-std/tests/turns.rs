@@ -359,12 +359,14 @@ fn f32_closing_wakes_one_who_waits_once() {
 fn f33_what_is_too_heavy_for_ever_never_waits_also_when_it_becomes_so_while_it_waits() {
     let (limiter, _) = with(Config::new(Fixed).initial(10).max(10));
     let mut heavy = Task::of(limiter.acquire_async_for(Request::new().weight(11)));
-    assert_eq!(refusal(heavy.poll()).reason, RejectReason::TooHeavy);
+    let refused = refusal(heavy.poll());
+    assert_eq!(refused.reason, RejectReason::TooHeavy(11));
+    assert!(refused.to_string().ends_with("takes 11)"), "{refused}");
     let held = limiter.try_acquire().unwrap();
     let mut heavy = Task::queued_for(&limiter, Request::new().weight(10));
     let mut light = Task::queued(&limiter);
     limiter.set_bounds(1, 5).unwrap();
-    assert_eq!(refusal(heavy.poll()).reason, RejectReason::TooHeavy);
+    assert_eq!(refusal(heavy.poll()).reason, RejectReason::TooHeavy(10));
     drop(light.permit());
     drop(held);
     assert_idle(&limiter);

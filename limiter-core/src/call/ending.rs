@@ -198,9 +198,7 @@ impl GiveUp {
     /// What happened and what to do, in one line.
     pub const fn describe(self) -> &'static str {
         match self {
-            Self::Refused(Refusal::Limiter(_)) => {
-                "at the limit; refuse the caller, do not retry here"
-            }
+            Self::Refused(Refusal::Limiter(rejected)) => rejected.reason.describe(),
             Self::Refused(Refusal::Breaker(_)) => {
                 "the breaker is open; use a fallback or refuse the caller"
             }
@@ -226,7 +224,11 @@ impl GiveUp {
 
 impl fmt::Display for GiveUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.describe())
+        match self {
+            Self::Refused(Refusal::Limiter(rejected)) => fmt::Display::fmt(rejected, f),
+            Self::Refused(Refusal::Breaker(open)) => fmt::Display::fmt(open, f),
+            _ => f.write_str(self.describe()),
+        }
     }
 }
 

@@ -76,10 +76,10 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
             }
             pooled = self.enter_pool(arrival, request, Some((place, room)), now);
         }
-        if pooled.is_err() {
+        pooled.map_err(|refused| {
             room.count_refused();
-        }
-        pooled
+            full(refused, place, room)
+        })
     }
 
     #[inline]
@@ -165,5 +165,17 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
             slot: self.limiter.slot(request.slots(), tag, now),
             place: Place::Pool(partition.map(|(place, _)| place)),
         })
+    }
+}
+
+/// A refusal for want of slots, as one of a partition is told of it.
+fn full(refused: Rejected, partition: u16, room: &Room) -> Rejected {
+    match refused.reason {
+        RejectReason::AtLimit | RejectReason::TooFewFree(_) => {
+            let quota = room.load().quota();
+            let reason = RejectReason::PartitionFull { partition, quota };
+            Rejected::new(reason, refused.limit, refused.inflight)
+        }
+        _ => refused,
     }
 }

@@ -69,14 +69,18 @@ impl Reference {
             return Err(RejectReason::ZeroWeight);
         }
         if u64::from(weight) > Self::part(self.max, share) {
-            return Err(RejectReason::TooHeavy);
+            return Err(RejectReason::TooHeavy(weight));
         }
         let behind = !waiter && self.waits.is_some_and(|first| class <= first);
         if (after <= Self::part(self.limit, share) || self.inflight == 0) && !behind {
             self.inflight += weight;
             Ok(())
         } else if after > u64::from(self.limit) {
-            Err(RejectReason::AtLimit)
+            Err(if self.inflight < self.limit {
+                RejectReason::TooFewFree(weight)
+            } else {
+                RejectReason::AtLimit
+            })
         } else if after > Self::part(self.limit, share) {
             Err(RejectReason::ShareTaken)
         } else {

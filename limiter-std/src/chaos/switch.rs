@@ -13,8 +13,15 @@ struct Shared<C> {
     schedule: Schedule,
     clock: C,
     random: Random,
-    /// Since when it is on, and how many calls each trouble has met.
-    on: Mutex<Option<(Timestamp, Vec<u64>)>>,
+    on: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Since when it is on; `None` when it is off.
+    since: Option<Timestamp>,
+    /// How many calls each trouble has met since it was last switched on.
+    counts: Vec<u64>,
 }
 
 impl<C: Clock> Chaos<C> {
@@ -23,7 +30,7 @@ impl<C: Clock> Chaos<C> {
             schedule,
             clock,
             random: Random::new(seed),
-            on: Mutex::new(None),
+            on: Mutex::default(),
         }))
     }
 
@@ -38,47 +45,46 @@ impl<C: Clock> Chaos<C> {
             shared.schedule,
         );
         let counts = vec![0; shared.schedule.troubles().len()];
-        let since = shared.clock.now();
-        *self.on() = Some((since, counts));
+        let since = Some(shared.clock.now());
+        *self.on() = State { since, counts };
     }
 
     /// Switches it off; calls that are hurt already stay so.
     pub fn stop(&self) {
-        let ended = self.on().take();
-        if let Some((_, counts)) = ended {
+        let mut on = self.on();
+        if on.since.take().is_some() {
+            let counts = on.counts.clone();
+            drop(on);
             say_over("switched off", &counts);
         }
     }
 
     /// Whether the schedule runs.
     pub fn is_on(&self) -> bool {
-        let on = self.on();
-        let since = on.as_ref().map(|on| on.0);
+        let since = self.on().since;
         since.is_some_and(|since| self.passed(since) < self.0.schedule.end())
     }
 
-    /// How many calls were hurt since it was switched on; 0 when it is off.
+    /// How many calls were hurt since it was last switched on, also when it is over or off again.
     pub fn hurt(&self) -> u64 {
-        self.on().as_ref().map_or(0, |on| on.1.iter().sum())
+        self.on().counts.iter().sum()
     }
 
     /// What happens to a call that begins now.
     pub(super) fn harm(&self) -> Option<Harm> {
         let shared = &self.0;
         let mut on = self.on();
-        let (since, counts) = on.as_mut()?;
-        let passed = self.passed(*since);
+        let passed = self.passed(on.since?);
         if passed >= shared.schedule.end() {
-            let ended = on.take();
+            on.since = None;
+            let counts = on.counts.clone();
             drop(on);
-            if let Some((_, counts)) = ended {
-                say_over("over", &counts);
-            }
+            say_over("over", &counts);
             return None;
         }
         let place = shared.schedule.meets(passed, || shared.random.word())?;
         let trouble = shared.schedule.troubles().get(place)?;
-        let count = counts.get_mut(place)?;
+        let count = on.counts.get_mut(place)?;
         *count += 1;
         let first = *count == 1;
         drop(on);
@@ -97,7 +103,7 @@ impl<C: Clock> Chaos<C> {
         duration(self.0.clock.now().since(since).unwrap_or_default())
     }
 
-    fn on(&self) -> std::sync::MutexGuard<'_, Option<(Timestamp, Vec<u64>)>> {
+    fn on(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.on.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -23,6 +23,8 @@ mod thread;
 pub use config::DependencyConfig;
 pub use counters::DependencyCounts;
 pub use fallback::Fallbacks;
+#[cfg(feature = "tower")]
+pub(crate) use options::say;
 pub use options::{Attempt, CallOptions, Ending, GaveUp, Judge};
 pub use restart::RECORD_SIZE;
 pub(crate) use shared::Shared;

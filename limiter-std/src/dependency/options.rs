@@ -3,7 +3,7 @@
 use crate::clock::RATE;
 use core::fmt;
 use core::time::Duration;
-use limiter_core::{Carried, GiveUp, Outcome};
+use limiter_core::{Carried, GiveUp, Outcome, Refusal};
 
 /// The options of one call.
 ///
@@ -197,7 +197,18 @@ impl<T, E> GaveUp<T, E> {
 
 impl<T, E> fmt::Display for GaveUp<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.why.describe())
+        say(self.why, f)
+    }
+}
+
+/// Why a call gave up, with this crate's unit of time.
+pub(crate) fn say(why: GiveUp, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match why {
+        GiveUp::Refused(Refusal::Breaker(open)) => {
+            let left = RATE.duration(open.left);
+            write!(f, "{} (for another {left:?})", why.describe())
+        }
+        why => fmt::Display::fmt(&why, f),
     }
 }
 

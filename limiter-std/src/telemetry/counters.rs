@@ -88,8 +88,10 @@ counters! {
     /// With [`Outcome::Ignored`], or dropped without an outcome.
     ignored,
     ;
-    /// [`RejectReason::AtLimit`].
-    at_limit = RejectReason::AtLimit,
+    /// [`RejectReason::AtLimit`], [`RejectReason::TooFewFree`].
+    at_limit = RejectReason::AtLimit | RejectReason::TooFewFree(_),
+    /// [`RejectReason::PartitionFull`].
+    partition_full = RejectReason::PartitionFull { .. },
     /// [`RejectReason::WaitersAhead`].
     waiters_ahead = RejectReason::WaitersAhead,
     /// [`RejectReason::QueueFull`].
@@ -103,7 +105,7 @@ counters! {
     /// [`RejectReason::OverShare`].
     over_share = RejectReason::OverShare,
     /// [`RejectReason::TooHeavy`].
-    too_heavy = RejectReason::TooHeavy,
+    too_heavy = RejectReason::TooHeavy(_),
     /// [`RejectReason::ZeroWeight`].
     zero_weight = RejectReason::ZeroWeight,
     /// [`RejectReason::NoSuchPartition`].

@@ -2,7 +2,7 @@
 
 use super::{Classify, Errors};
 use crate::breaker::{Breaker, Pass};
-use crate::clock::{Clock, MonotonicClock};
+use crate::clock::{Clock, MonotonicClock, duration};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
@@ -180,10 +180,16 @@ pub enum BreakerError<E> {
 
 impl<E> fmt::Display for BreakerError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Open(_) => "refused by the breaker",
-            Self::Inner(_) => "the service behind the breaker failed",
-        })
+        match self {
+            Self::Open(open) => {
+                let left = duration(open.left);
+                write!(
+                    f,
+                    "refused by the breaker, which is open for another {left:?}"
+                )
+            }
+            Self::Inner(_) => f.write_str("the service behind the breaker failed"),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::Errors;
 use super::sending::{Requests, Running};
 use crate::clock::{Clock, MonotonicClock};
 use crate::dependency::future::Calling;
+use crate::dependency::say;
 use crate::{Attempt, CallOptions, Dependency, GaveUp, Judge, Sleep};
 use core::convert::Infallible;
 use core::fmt;
@@ -265,7 +266,7 @@ pub struct DependencyError<E = Infallible> {
 
 impl<E> fmt::Display for DependencyError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.why.describe())
+        say(self.why, f)
     }
 }
 

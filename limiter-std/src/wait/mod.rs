@@ -265,10 +265,14 @@ fn take_ended(queue: &mut Queue, key: &Key) -> Option<Ended> {
 }
 
 /// Whether one who was refused may be let in later: neither closed, nor too heavy for ever.
-fn may_come(refused: Rejected) -> bool {
+pub(crate) fn may_come(refused: Rejected) -> bool {
     matches!(
         refused.reason,
-        RejectReason::AtLimit | RejectReason::ShareTaken | RejectReason::WaitersAhead
+        RejectReason::AtLimit
+            | RejectReason::TooFewFree(_)
+            | RejectReason::PartitionFull { .. }
+            | RejectReason::ShareTaken
+            | RejectReason::WaitersAhead
     )
 }
 

@@ -72,14 +72,21 @@ fn it_does_nothing_until_it_is_switched_on_nor_after_its_schedule_nor_when_it_is
     assert_eq!(once(&mut service), Poll::Ready(Err(Harm::Failed)));
     assert_eq!(chaos.hurt(), 1);
     chaos.stop();
+    assert_eq!(chaos.hurt(), 1, "of the last rehearsal");
     assert_eq!(once(&mut service), Poll::Ready(Ok(42)));
     chaos.start();
+    assert_eq!(chaos.hurt(), 0, "of this one");
+    assert_eq!(once(&mut service), Poll::Ready(Err(Harm::Failed)));
     clock.advance(SECOND);
-    assert!(!chaos.is_on());
-    assert_eq!(once(&mut service), Poll::Ready(Ok(42)));
+    for _ in 0..2 {
+        // Whether somebody noticed by a call that it is over or not.
+        assert!(!chaos.is_on());
+        assert_eq!(chaos.hurt(), 1);
+        assert_eq!(once(&mut service), Poll::Ready(Ok(42)));
+    }
     assert_eq!(
         worker.0.load(Ordering::Relaxed),
-        3,
+        4,
         "what fails never reaches the service"
     );
 }
