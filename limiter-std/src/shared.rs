@@ -285,7 +285,7 @@ impl<L: Law, C: Clock> Shared<L, C> {
             clock,
             waiters: Waiters::new(config.waiting(), partitions),
             wall: Wall::new(now),
-            counters: Counters::new(),
+            counters: Counters::default(),
             alarm: Alarm::default(),
             crowd: Crowd::new(config.beyond_share()),
             watch: Watch::new(config.is_watching()),

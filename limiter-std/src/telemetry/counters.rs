@@ -1,4 +1,6 @@
-//! What a limiter counted, in stripes: threads that count at once do not share a line of the cache.
+//! What a limiter counted, in stripes where threads meet: those that count at once do not share a line of the
+//! cache then. Before that there is one stripe, for there may be a limiter for each of many keys (as `LongAdder` of
+//! Java's library does it).
 //!
 //! Refusals and what did not succeed are counted one by one. Of admissions and successes those are counted whose
 //! permits are timed, each as many times as it stands for: all of them one by one while a window has few, and
@@ -44,9 +46,7 @@ macro_rules! counters {
             pub const REASONS: usize = [$(stringify!($reason)),*].len() + 1;
         }
 
-        /// One stripe, on lines of the cache of its own: adjacent ones are fetched in pairs.
         #[derive(Debug, Default)]
-        #[repr(align(128))]
         struct Stripe {
             $($name: AtomicUsize,)*
             $($reason: AtomicUsize,)*
@@ -65,7 +65,8 @@ macro_rules! counters {
         impl Counters {
             pub(crate) fn read(&self) -> LimiterCounts {
                 let mut read = LimiterCounts::default();
-                for stripe in &self.stripes {
+                let more = self.more.get().into_iter().flatten();
+                for stripe in more.map(|aligned| &aligned.0).chain([&self.first]) {
                     $(add(&mut read.$name, &stripe.$name);)*
                     $(add(&mut read.refused.$reason, &stripe.$reason);)*
                     add(&mut read.refused.other, &stripe.other);
@@ -122,46 +123,65 @@ impl RefusedCounts {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Counters {
-    /// A power of two.
-    stripes: Box<[Stripe]>,
+    first: Stripe,
+    /// Once two threads met, as many as there are cores, a power of two.
+    more: OnceLock<Box<[Aligned]>>,
 }
 
-impl Counters {
-    pub(crate) fn new() -> Self {
-        Self {
-            stripes: (0..stripes()).map(|_| Stripe::default()).collect(),
-        }
-    }
+/// A stripe on lines of the cache of its own.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Aligned(Stripe);
 
+impl Counters {
     /// A permit was given out that stands for so many.
     pub(crate) fn admitted(&self, count: usize) {
-        count_by(&self.stripe().admitted, count);
+        self.add(count, |stripe| &stripe.admitted);
     }
 
     /// A permit ended that stands for so many, and was counted as such.
     #[cold]
     #[inline(never)]
     pub(crate) fn ended(&self, outcome: Outcome, count: usize) {
-        let stripe = self.stripe();
         match outcome {
-            Outcome::Success => count_by(&stripe.succeeded, count),
-            Outcome::Overload => count_by(&stripe.overloaded, 1),
-            Outcome::Failure => count_by(&stripe.failed, 1),
-            _ => count_by(&stripe.ignored, 1),
+            Outcome::Success => self.add(count, |stripe| &stripe.succeeded),
+            Outcome::Overload => self.add(1, |stripe| &stripe.overloaded),
+            Outcome::Failure => self.add(1, |stripe| &stripe.failed),
+            _ => self.add(1, |stripe| &stripe.ignored),
         }
     }
 
     #[inline]
     pub(crate) fn refused(&self, reason: RejectReason) {
-        count_by(self.stripe().of(reason), 1);
+        self.add(1, |stripe| stripe.of(reason));
     }
 
     #[inline]
-    fn stripe(&self) -> &Stripe {
-        // At least one stripe there is.
-        &self.stripes[thread_number() & (self.stripes.len() - 1)]
+    fn add(&self, count: usize, which: impl Fn(&Stripe) -> &AtomicUsize) {
+        // Relaxed: counts, read one after the other.
+        if let Some(stripes) = self.more.get() {
+            // At least one stripe there is.
+            let Aligned(stripe) = &stripes[thread_number() & (stripes.len() - 1)];
+            which(stripe).fetch_add(count, Ordering::Relaxed);
+            return;
+        }
+        let counter = which(&self.first);
+        let before = counter.load(Ordering::Relaxed);
+        let after = before.wrapping_add(count);
+        let added = counter.compare_exchange(before, after, Ordering::Relaxed, Ordering::Relaxed);
+        if added.is_err() {
+            counter.fetch_add(count, Ordering::Relaxed);
+            self.divide();
+        }
+    }
+
+    /// Two threads met.
+    #[cold]
+    fn divide(&self) {
+        self.more
+            .get_or_init(|| (0..stripes()).map(|_| Aligned::default()).collect());
     }
 }
 
@@ -169,13 +189,7 @@ fn add(sum: &mut usize, counter: &AtomicUsize) {
     *sum = sum.wrapping_add(counter.load(Ordering::Relaxed));
 }
 
-#[inline]
-fn count_by(counter: &AtomicUsize, count: usize) {
-    // Relaxed: counts, read one after the other.
-    counter.fetch_add(count, Ordering::Relaxed);
-}
-
-/// As many as threads can count at once, at most 16: a limiter has them all in memory.
+/// As many as threads can count at once, at most 16.
 fn stripes() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| {
@@ -205,7 +219,7 @@ mod tests {
 
     #[test]
     fn what_many_threads_count_at_once_adds_up() {
-        let counters = Counters::new();
+        let counters = Counters::default();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
@@ -230,8 +244,18 @@ mod tests {
     }
 
     #[test]
+    fn what_was_counted_before_threads_met_stays() {
+        let counters = Counters::default();
+        counters.refused(RejectReason::AtLimit);
+        assert!(counters.more.get().is_none(), "one thread needs one stripe");
+        counters.divide();
+        counters.refused(RejectReason::AtLimit);
+        assert_eq!(counters.read().refused.at_limit, 2);
+    }
+
+    #[test]
     fn a_reason_that_a_limiter_of_std_does_not_have_counts_as_other() {
-        let counters = Counters::new();
+        let counters = Counters::default();
         counters.refused(RejectReason::TicketsOut);
         assert_eq!(
             counters.read().refused.by_reason().last(),
