@@ -5,14 +5,13 @@
 //! new stays behind those who wait in its own class or a higher one.
 
 use crate::cell::admission::{Arrival, Occupancy};
-use crate::cell::gate::Seen;
 use crate::error::{ConfigError, RejectReason, Rejected};
 use crate::law::Law;
 use crate::law::shares::{Priority, Shares, WHOLE, fits, part};
 use crate::limiter::Limiter;
 use crate::permit::{Permit, Slot};
 use crate::request::Request;
-use crate::tag::Tag;
+use crate::tag::Entered;
 use crate::time::Timestamp;
 use core::ops::Deref;
 
@@ -65,9 +64,8 @@ impl<L: Law> Limiter<L> {
     where
         H: Deref<Target = Self>,
     {
-        let (tag, seen) = handle.enter_for(Arrival::Newcomer, &request)?;
-        let slot = handle.slot(request.slots(), tag, now);
-        Ok(Permit::tended(handle, slot, seen, now))
+        let entered = handle.enter_for(Arrival::Newcomer, &request)?;
+        Ok(Permit::tended(handle, request.slots(), entered, now))
     }
 
     /// As [`try_acquire_for`](Limiter::try_acquire_for), as plain data that does not free itself; for adapters.
@@ -77,8 +75,8 @@ impl<L: Law> Limiter<L> {
     /// As [`try_acquire_for`](Limiter::try_acquire_for).
     #[inline]
     pub fn admit_for(&self, request: &Request, now: Timestamp) -> Result<Slot, Rejected> {
-        let (tag, _) = self.enter_for(Arrival::Newcomer, request)?;
-        Ok(self.slot(request.slots(), tag, now))
+        let entered = self.enter_for(Arrival::Newcomer, request)?;
+        Ok(self.slot(request.slots(), entered.tag(), now))
     }
 
     /// As [`admit_for`](Limiter::admit_for), but asks for the time only when there is a slot that is timed. `now` must not
@@ -93,8 +91,8 @@ impl<L: Law> Limiter<L> {
         request: &Request,
         now: impl FnOnce() -> Timestamp,
     ) -> Result<Slot, Rejected> {
-        let (tag, _) = self.enter_for(Arrival::Newcomer, request)?;
-        Ok(self.slot_with(request.slots(), tag, now))
+        let entered = self.enter_for(Arrival::Newcomer, request)?;
+        Ok(self.slot_with(request.slots(), entered.tag(), now))
     }
 
     /// As [`admit_for`](Limiter::admit_for), for one who waited: under the queue's lock, after
@@ -104,8 +102,8 @@ impl<L: Law> Limiter<L> {
     ///
     /// As [`try_acquire_for`](Limiter::try_acquire_for), but never because of waiters.
     pub fn admit_waiter_for(&self, request: &Request, now: Timestamp) -> Result<Slot, Rejected> {
-        let (tag, _) = self.enter_for(Arrival::Waiter, request)?;
-        Ok(self.slot(request.slots(), tag, now))
+        let entered = self.enter_for(Arrival::Waiter, request)?;
+        Ok(self.slot(request.slots(), entered.tag(), now))
     }
 
     /// Announces that somebody waits, and of which class the first of them is: newcomers of higher classes are
@@ -137,7 +135,7 @@ impl<L: Law> Limiter<L> {
     }
 
     #[inline]
-    fn enter_for(&self, arrival: Arrival, request: &Request) -> Result<(Tag, Seen), Rejected> {
+    fn enter_for(&self, arrival: Arrival, request: &Request) -> Result<Entered, Rejected> {
         self.enter_beside(arrival, request, 0)
     }
 
@@ -148,7 +146,7 @@ impl<L: Law> Limiter<L> {
         arrival: Arrival,
         request: &Request,
         reserved: u32,
-    ) -> Result<(Tag, Seen), Rejected> {
+    ) -> Result<Entered, Rejected> {
         let share = request.share(self.shares.share(request.class()));
         // Most find that nobody waits and that there is room.
         let free = |limit| room(limit, reserved, share);
@@ -165,7 +163,7 @@ impl<L: Law> Limiter<L> {
         arrival: Arrival,
         request: &Request,
         reserved: u32,
-    ) -> Result<(Tag, Seen), Rejected> {
+    ) -> Result<Entered, Rejected> {
         let (class, weight) = (request.class(), request.slots());
         let (share, waits) = (self.shares.share(class), self.shares.waits());
         // Before those who wait in lower classes.
@@ -188,7 +186,7 @@ impl<L: Law> Limiter<L> {
     /// Nothing is in flight, and the request is too heavy for the limit as it is now, but not for ever.
     #[cold]
     fn may_be_alone(&self, weight: u32, share: u32, seen: Occupancy) -> bool {
-        weight != 0 && !seen.closed() && weight <= self.most(share)
+        weight != 0 && !seen.closed() && weight <= self.most(share) && seen.can_count(weight)
     }
 
     /// What a share of the largest limit is.

@@ -2,7 +2,7 @@
 
 use crate::cell::admission::{Admission, Arrival, Occupancy};
 use crate::cell::controls::Controls;
-use crate::cell::gate::{Gate, SET, Seen};
+use crate::cell::gate::{Gate, SET};
 use crate::cell::peak::Peak;
 use crate::cell::sampling::Sampling;
 use crate::cell::shares::ClassShares;
@@ -15,7 +15,7 @@ use crate::law::{Knee, Law, Reason};
 use crate::permit::{Permit, Slot};
 use crate::settle::{Change, Settled};
 use crate::snapshot::{Snapshot, nearly_full};
-use crate::tag::Tag;
+use crate::tag::Entered;
 use crate::time::{TickRate, Ticks, Timestamp};
 use core::ops::Deref;
 
@@ -134,8 +134,8 @@ impl<L: Law> Limiter<L> {
     where
         H: Deref<Target = Self>,
     {
-        let (slot, seen) = handle.enter(Arrival::Newcomer, now)?;
-        Ok(Permit::tended(handle, slot, seen, now))
+        let entered = handle.take(Arrival::Newcomer)?;
+        Ok(Permit::tended(handle, 1, entered, now))
     }
 
     /// Takes a slot from an interrupt handler: never runs a law.
@@ -166,7 +166,8 @@ impl<L: Law> Limiter<L> {
     /// As [`try_acquire`](Limiter::try_acquire).
     #[inline]
     pub fn admit(&self, now: Timestamp) -> Result<Slot, Rejected> {
-        Ok(self.enter(Arrival::Newcomer, now)?.0)
+        let entered = self.take(Arrival::Newcomer)?;
+        Ok(self.slot(1, entered.tag(), now))
     }
 
     /// Like [`admit`](Limiter::admit), but asks for the time only when there is a slot that is timed: a clock
@@ -177,8 +178,8 @@ impl<L: Law> Limiter<L> {
     /// As [`try_acquire`](Limiter::try_acquire).
     #[inline]
     pub fn admit_with(&self, now: impl FnOnce() -> Timestamp) -> Result<Slot, Rejected> {
-        let (tag, _) = self.take(Arrival::Newcomer)?;
-        Ok(self.slot_with(1, tag, now))
+        let entered = self.take(Arrival::Newcomer)?;
+        Ok(self.slot_with(1, entered.tag(), now))
     }
 
     /// Takes a slot for the head of the queue of waiters; for adapters, under the queue's lock and after
@@ -188,17 +189,12 @@ impl<L: Law> Limiter<L> {
     ///
     /// As [`try_acquire`](Limiter::try_acquire), but never because of waiters.
     pub fn admit_waiter(&self, now: Timestamp) -> Result<Slot, Rejected> {
-        Ok(self.enter(Arrival::Waiter, now)?.0)
+        let entered = self.take(Arrival::Waiter)?;
+        Ok(self.slot(1, entered.tag(), now))
     }
 
     #[inline]
-    fn enter(&self, arrival: Arrival, now: Timestamp) -> Result<(Slot, Seen), Rejected> {
-        let (tag, seen) = self.take(arrival)?;
-        Ok((self.slot(1, tag, now), seen))
-    }
-
-    #[inline]
-    fn take(&self, arrival: Arrival) -> Result<(Tag, Seen), Rejected> {
+    fn take(&self, arrival: Arrival) -> Result<Entered, Rejected> {
         match self.entry.admission.acquire(arrival) {
             Ok(after) => Ok(self.entered(after)),
             Err(seen) => Err(refusal(seen)),
@@ -207,16 +203,18 @@ impl<L: Law> Limiter<L> {
 
     /// Notes what an admission makes of the gauges, and draws whether it is timed.
     #[inline]
-    pub(crate) fn entered(&self, after: Occupancy) -> (Tag, Seen) {
+    pub(crate) fn entered(&self, after: Occupancy) -> Entered {
         self.entry.peak.raise(after.inflight());
-        self.tag()
+        self.draw()
     }
 
     /// Draws whether an admission is timed, and what else its slot carries.
     #[inline]
-    pub(crate) fn tag(&self) -> (Tag, Seen) {
-        let seen = self.entry.gate.read();
-        (Tag::new(seen.epoch(), self.entry.sampling.draw()), seen)
+    pub(crate) fn draw(&self) -> Entered {
+        Entered {
+            seen: self.entry.gate.read(),
+            drawn: self.entry.sampling.draw(),
+        }
     }
 
     /// The gauges of this moment.
@@ -355,6 +353,7 @@ impl<L: Law> Limiter<L> {
         self.settings.ticks(self.window.usual())
     }
 
+    #[cold]
     pub(crate) fn apply(&self, bits: u32, now: Timestamp) -> Settled {
         let change = self.close_window(bits, now);
         Settled {

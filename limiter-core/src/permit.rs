@@ -1,12 +1,11 @@
 //! A taken slot: as a guard that frees it, and as the plain data inside.
 
-use crate::cell::gate::Seen;
 use crate::cell::sync::Word;
 use crate::law::Law;
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
 use crate::settle::Settled;
-use crate::tag::Tag;
+use crate::tag::{Entered, Tag};
 use crate::time::{Ticks, Timestamp, elapsed};
 use core::fmt;
 use core::ops::Deref;
@@ -168,12 +167,13 @@ impl<H: Handle> Drop for Permit<H> {
 }
 
 impl<L: Law, H: Deref<Target = Limiter<L>>> Permit<H> {
-    /// A permit for a slot that was just admitted, and what the gate showed then to be left to do.
+    /// A permit for slots that were just taken. One that is timed does what the gate showed to be left to do.
     #[inline]
-    pub(crate) fn tended(handle: H, slot: Slot, seen: Seen, now: Timestamp) -> Self {
+    pub(crate) fn tended(handle: H, weight: u32, entered: Entered, now: Timestamp) -> Self {
+        let slot = handle.slot(weight, entered.tag(), now);
         // Before the law runs: if it panics, the slot is freed.
         let permit = Self::new(handle, slot);
-        if seen.pending() {
+        if entered.is_due() {
             permit.handle.apply(0, now);
         }
         permit

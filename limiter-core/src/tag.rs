@@ -6,12 +6,33 @@
 //!
 //! Never 0, so that an `Option` of a slot needs no word more.
 
+use crate::cell::gate::Seen;
 use crate::cell::sampling::WIDE;
 use core::num::NonZeroU32;
 
 const EPOCH: u32 = 0xffff_0000;
 const UNTIMED: u32 = 1 << 1;
 const SHIFT_AT: u32 = 8;
+
+/// What an admission saw of the gate, and drew.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entered {
+    pub(crate) seen: Seen,
+    pub(crate) drawn: Option<u32>,
+}
+
+impl Entered {
+    #[inline]
+    pub(crate) fn tag(self) -> Tag {
+        Tag::new(self.seen.epoch(), self.drawn)
+    }
+
+    /// Somebody left work, and the permit is one of those that do it.
+    #[inline]
+    pub(crate) fn is_due(self) -> bool {
+        self.drawn.is_some() && self.seen.pending()
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -24,9 +45,9 @@ impl Tag {
     #[inline]
     pub(crate) fn new(epoch: u32, drawn: Option<u32>) -> Self {
         let sampled = match drawn {
-            Some(shift) if WIDE => shift << SHIFT_AT,
-            None if WIDE => UNTIMED,
-            _ => 0,
+            Some(shift) if WIDE => shift << SHIFT_AT | 1,
+            None if WIDE => UNTIMED | 1,
+            _ => 1,
         };
         Self(NonZeroU32::MIN | (epoch & EPOCH | sampled))
     }

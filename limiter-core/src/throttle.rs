@@ -145,11 +145,11 @@ impl Requests {
     }
 
     pub(crate) fn request(&self, settings: &ThrottleSettings, now: Stamp) {
-        self.wheel(settings).add(now, REQUEST);
+        self.0.add(settings.shift, TOPS, now, REQUEST);
     }
 
     pub(crate) fn accept(&self, settings: &ThrottleSettings, now: Stamp) {
-        self.wheel(settings).add(now, ACCEPT);
+        self.0.add(settings.shift, TOPS, now, ACCEPT);
     }
 
     /// Counts an accept without a clock.

@@ -4,6 +4,7 @@ use benches::cost::case::Case;
 use benches::cost::catalogue::{CASES, operations};
 use benches::cost::heap::{self, Heap};
 use benches::cost::report::Row;
+use benches::cost::target::Most;
 use benches::cost::timing::{self, Plan, Time};
 use benches::cost::{counting, report};
 use benches::program::{self, Failure, write_json};
@@ -191,7 +192,15 @@ fn print_end(rows: &[Row]) {
     let missed: Vec<_> = rows
         .iter()
         .filter(|row| !row.misses().is_empty())
-        .map(|row| format!("{} on {} threads: {:?}", row.op, row.threads, row.misses()))
+        .map(|row| {
+            let misses: Vec<_> = row.misses().iter().map(Most::to_string).collect();
+            let threads = if row.threads == 1 {
+                "one thread"
+            } else {
+                "two threads"
+            };
+            format!("{} on {threads}: {}", row.op, misses.join(", "))
+        })
         .collect();
     println!("\nx raw: over a fetch_add and a fetch_sub beside it, on as many threads; medians.");
     println!(

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use core::ops::Range;
-use limiter_core::{TickRate, Ticks, Timestamp};
+use limiter_core::{TickRate, Timestamp};
 
 /// An operation of an implementation.
 #[derive(Clone, Copy)]
@@ -11,6 +11,8 @@ pub struct Case {
     pub op: &'static str,
     /// By whom: `limiter`, or the peer's name.
     pub who: &'static str,
+    /// Operations before those that are counted.
+    pub warm_up: u64,
     build: fn() -> Box<dyn Subject>,
 }
 
@@ -20,7 +22,18 @@ impl Case {
         who: &'static str,
         build: fn() -> Box<dyn Subject>,
     ) -> Self {
-        Self { op, who, build }
+        Self {
+            op,
+            who,
+            warm_up: 2_000,
+            build,
+        }
+    }
+
+    /// For what is at first not as it is later.
+    pub(crate) const fn after(mut self, warm_up: u64) -> Self {
+        self.warm_up = warm_up;
+        self
     }
 
     /// The object that the operation is done on.
@@ -74,11 +87,21 @@ where
 /// used, as a caller would, and by as little as can be.
 #[inline(always)]
 pub(crate) fn each(operations: Range<u64>, mut operation: impl FnMut(u64) -> bool) -> u64 {
-    let mut done = 0;
+    let all = operations.end - operations.start;
+    let mut missed = 0;
     for number in operations {
-        done += u64::from(operation(number));
+        if !operation(number) {
+            miss(&mut missed);
+        }
     }
-    done
+    all - missed
+}
+
+/// Out of line: the loop is then a step and a comparison.
+#[cold]
+#[inline(never)]
+fn miss(missed: &mut u64) {
+    *missed += 1;
 }
 
 /// The ticks of timestamps given by the caller.
@@ -91,6 +114,7 @@ const RTT: u64 = 1_000_000;
 /// When an operation began and when it ends. Ends are in order, so time never steps back.
 #[inline]
 pub(crate) fn times(operation: u64) -> (Timestamp, Timestamp) {
-    let began = Timestamp::from_ticks(operation * STEP);
-    (began, began.after(Ticks::new(RTT)))
+    let began = operation * STEP;
+    let ends = began + RTT;
+    (Timestamp::from_ticks(began), Timestamp::from_ticks(ends))
 }

@@ -14,7 +14,6 @@ use std::process::{Command, Stdio};
 /// What the program is called with to do nothing but operations, before `OP IMPL`.
 pub const FLAG: &str = "--operate";
 
-const WARM_UP: u64 = 2_000;
 const COUNTED: u64 = 40_000;
 
 /// Does operations: those that warm up, and those that are counted.
@@ -25,10 +24,10 @@ const COUNTED: u64 = 40_000;
 pub fn operate(op: &str, who: &str) -> Result<(), String> {
     let case = catalogue::find(op, who).ok_or_else(|| format!("no case {op} of {who}"))?;
     let subject = case.build();
-    let first = 1 + WARM_UP;
+    let first = 1 + case.warm_up;
     let done = subject.run(1..first) + counted_by_callgrind(&*subject, first..first + COUNTED);
-    if done != WARM_UP + COUNTED {
-        let all = WARM_UP + COUNTED;
+    let all = case.warm_up + COUNTED;
+    if done != all {
         return Err(format!("{op} of {who}: {done} of {all} operations"));
     }
     Ok(())

@@ -7,14 +7,16 @@ use core::time::Duration;
 use limiter_core::law::Knee;
 use limiter_core::{
     Breaker, BreakerConfig, BudgetConfig, CallOptions, Config, Dependency, DependencyConfig,
-    Ending, Limiter, Outcome, RetryBudget, Step, Tokens,
+    Ending, Limiter, Outcome, RetryBudget, Step, Ticks, Tokens,
 };
 use limiter_std::tower::LimiterLayer;
 use tower::Layer;
 
-/// A permit taken and finished with success, by the caller's timestamps, under the default law.
+/// A permit taken and finished with success, by the caller's timestamps, under the default law, which knows the
+/// wall clock as it does by default in a server.
 pub(crate) fn acquire_finish() -> Box<dyn Subject> {
     let limiter = Limiter::new(Config::new(Knee::new(), RATE));
+    limiter.set_wall_offset(Ticks::new(0));
     subject(limiter, |limiter, operations: Range<u64>| {
         each(operations, |operation| {
             let (began, ends) = times(operation);
@@ -99,6 +101,7 @@ pub(crate) fn deposit_full() -> Box<dyn Subject> {
 pub(crate) fn dependency() -> Box<dyn Subject> {
     let dependency =
         Dependency::<Knee>::new(Config::new(Knee::new(), RATE), DependencyConfig::new(RATE));
+    dependency.limiter().set_wall_offset(Ticks::new(0));
     subject(dependency, |dependency, operations: Range<u64>| {
         each(operations, |operation| {
             let (began, ends) = times(operation);

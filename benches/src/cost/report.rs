@@ -54,11 +54,7 @@ impl Row {
             .filter(|_| ours)
             .filter(|most| self.threads == 1 || matches!(most, Most::Contended(_)))
             .filter(|most| self.threads == 2 || !matches!(most, Most::Contended(_)))
-            .map(|most| match *most {
-                Most::Ratio(most) | Most::Contended(most) => format!("{most} x"),
-                Most::Instructions(most) => format!("{most} instr"),
-                Most::Nanos(most) => format!("{most} ns"),
-            })
+            .map(Most::to_string)
             .collect();
         let mut asked = asked.join(", ");
         if !self.misses().is_empty() {

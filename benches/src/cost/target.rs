@@ -1,5 +1,7 @@
 //! What is asked for.
 
+use core::fmt;
+
 /// What an operation of the library may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Most {
@@ -11,6 +13,16 @@ pub enum Most {
     Instructions(f64),
     /// Nanoseconds.
     Nanos(f64),
+}
+
+impl fmt::Display for Most {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ratio(most) | Self::Contended(most) => write!(f, "{most} x"),
+            Self::Instructions(most) => write!(f, "{most} instr"),
+            Self::Nanos(most) => write!(f, "{most} ns"),
+        }
+    }
 }
 
 /// The targets of an operation.

@@ -3,8 +3,8 @@
 use crate::cell::breaker::{BUCKETS, Circuitry};
 use crate::cell::ring::bucket_shift;
 use crate::error::ConfigError;
-use crate::law::breaker::{MAX_CONSECUTIVE, MAX_PROBES, Rule};
-use crate::time::{Pace, TickRate, Ticks};
+use crate::law::breaker::{Judges, MAX_CONSECUTIVE, MAX_PROBES, Rule};
+use crate::time::{TickRate, Ticks};
 use core::time::Duration;
 
 /// What a [`Breaker`](crate::Breaker) is built from.
@@ -147,11 +147,10 @@ impl BreakerConfig {
     pub(crate) const fn settings(&self, rate: TickRate) -> BreakerSettings {
         let pace = rate.pace();
         let (slow_share, slow_time) = match self.slow {
-            Some((share, longest)) => (share as u16, pace.units(rate.ticks(longest))),
-            None => (Rule::NO_SHARE, u32::MAX),
+            Some((share, longest)) => (share as u16, rate.ticks(longest)),
+            None => (Rule::NO_SHARE, Ticks::new(u64::MAX)),
         };
         BreakerSettings {
-            slow_time,
             circuitry: Circuitry {
                 rule: Rule {
                     consecutive: match self.consecutive {
@@ -164,12 +163,18 @@ impl BreakerConfig {
                     },
                     slow_share,
                     volume: self.volume as u16,
+                    judges: match (self.slow, self.failure_share) {
+                        (Some(_), _) => Judges::Times,
+                        (None, Some(_)) => Judges::Failures,
+                        (None, None) => Judges::Nothing,
+                    },
                     probes: self.probes as u8,
                 },
                 shift: bucket_shift::<BUCKETS>(pace.units(rate.ticks(self.window))) as u8,
                 open: pace.units(rate.ticks(self.open)),
                 open_most: pace.units(rate.ticks(self.open_most)),
                 lease: pace.units(rate.ticks(self.probe_time)),
+                slow_time,
             },
         }
     }
@@ -199,12 +204,4 @@ const fn millis(duration: Duration) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BreakerSettings {
     pub(crate) circuitry: Circuitry,
-    slow_time: u32,
-}
-
-impl BreakerSettings {
-    /// Whether a call that took so long was slow.
-    pub(crate) fn slow(&self, took: Ticks, pace: Pace) -> bool {
-        pace.units(took) > self.slow_time
-    }
 }

@@ -160,19 +160,25 @@ impl Breaker {
     where
         B: Deref<Target = Self>,
     {
-        let entered = handle
+        let lease = match handle.circuit.enter() {
+            Some(lease) => lease,
+            None => handle.probe(now)?,
+        };
+        Ok(Pass {
+            breaker: handle,
+            started: now,
+            lease: Some(lease),
+        })
+    }
+
+    #[cold]
+    fn probe(&self, now: Timestamp) -> Result<Lease, BreakerOpen> {
+        let probed = self
             .circuit
-            .enter(&handle.settings.circuitry, handle.pace.stamp(now));
-        match entered {
-            Ok(lease) => Ok(Pass {
-                breaker: handle,
-                started: now,
-                lease: Some(lease),
-            }),
-            Err(left) => Err(BreakerOpen {
-                left: handle.pace.ticks(left),
-            }),
-        }
+            .probe(&self.settings.circuitry, self.pace.stamp(now));
+        probed.map_err(|left| BreakerOpen {
+            left: self.pace.ticks(left),
+        })
     }
 
     /// How it stands.
@@ -195,7 +201,7 @@ pub struct Pass<B: Deref<Target = Breaker>> {
 impl<B: Deref<Target = Breaker>> Pass<B> {
     /// Whether the call is one of the few that a half-open breaker lets through.
     pub fn is_probe(&self) -> bool {
-        self.lease.is_some_and(|lease| lease.probe)
+        self.lease.is_some_and(Lease::is_probe)
     }
 
     /// Records how the call ended, and returns the change of state that this made. The random word spreads
@@ -209,15 +215,15 @@ impl<B: Deref<Target = Breaker>> Pass<B> {
     ) -> Option<BreakerChange> {
         let lease = self.lease.take()?;
         let breaker = &*self.breaker;
-        let took = now.since(self.started).unwrap_or_default();
-        let slow = breaker.settings.slow(took, breaker.pace);
         let flip = breaker.circuit.settle(
             &breaker.settings.circuitry,
             lease,
             verdict(outcome),
-            slow,
-            breaker.pace.stamp(now),
             random,
+            || {
+                let took = now.since(self.started).unwrap_or_default();
+                (took, breaker.pace.stamp(now))
+            },
         );
         flip.map(BreakerChange::from)
     }

@@ -1,13 +1,17 @@
 //! The admission word: `limit`, one `waiting` bit and `inflight` in one atomic.
 //!
 //! ```text
-//! wide   (64 bits):  limit 63..33 (31 bits) | waiting 32 | inflight 31..0
-//! narrow (32 bits):  limit 31..17 (15 bits) | waiting 16 | inflight 15..0
+//! wide   (64 bits):  waiting 63 | limit 62..32 (31 bits) | inflight 31..0
+//! narrow (32 bits):  waiting 31 | limit 30..16 (15 bits) | inflight 15..0
 //! ```
 //!
-//! `limit` 0 means closed and is absorbing: no later limit reopens it. `inflight <= MAX_LIMIT` always,
-//! because `inflight < limit` and the increment are one compare-exchange, so `inflight` never carries
-//! into the waiting bit. Shrinking `limit` below `inflight` is legal: nothing is admitted until enough
+//! `waiting` is the sign of the high half: one comparison of the halves tells a newcomer that there is room and
+//! that nobody waits.
+//!
+//! `limit` 0 means closed and is absorbing: no later limit reopens it. `inflight <= MAX_LIMIT` always, but for
+//! what is heavier than the limit and alone, which is let in up to [`MOST_INFLIGHT`], because
+//! `inflight < limit` and the increment are one compare-exchange; so `inflight` never carries
+//! into the limit. Shrinking `limit` below `inflight` is legal: nothing is admitted until enough
 //! have left.
 //!
 //! Transitions: acquire adds 1 when `inflight < limit` (and, for newcomers, `waiting` is clear), or a weight
@@ -37,12 +41,19 @@ use crate::law::shares::fits;
 
 const INFLIGHT_BITS: u32 = Word::BITS / 2;
 const INFLIGHT_MASK: Word = (1 << INFLIGHT_BITS) - 1;
-const WAITING: Word = 1 << INFLIGHT_BITS;
-const LIMIT_SHIFT: u32 = INFLIGHT_BITS + 1;
+const WAITING: Word = 1 << (Word::BITS - 1);
+const LIMIT_SHIFT: u32 = INFLIGHT_BITS;
 const LIMIT_MASK: Word = !(INFLIGHT_MASK | WAITING);
 
 /// The largest limit the admission word holds: 2³¹ − 1 with a 64-bit word, 32,767 with a 32-bit one.
-pub const MAX_LIMIT: u32 = (Word::MAX >> LIMIT_SHIFT) as u32;
+pub const MAX_LIMIT: u32 = (LIMIT_MASK >> LIMIT_SHIFT) as u32;
+
+/// The most that is ever in flight: what fits, and is not negative in 32 bits.
+const MOST_INFLIGHT: u32 = if INFLIGHT_BITS < 32 {
+    INFLIGHT_MASK as u32
+} else {
+    i32::MAX as u32
+};
 
 /// One value of the admission word, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +61,7 @@ pub(crate) struct Occupancy(Word);
 
 impl Occupancy {
     pub(crate) const fn limit(self) -> u32 {
-        (self.0 >> LIMIT_SHIFT) as u32
+        ((self.0 & LIMIT_MASK) >> LIMIT_SHIFT) as u32
     }
 
     pub(crate) const fn inflight(self) -> u32 {
@@ -59,6 +70,19 @@ impl Occupancy {
 
     pub(crate) const fn waiting(self) -> bool {
         self.0 & WAITING != 0
+    }
+
+    /// A newcomer finds a free slot, and nobody who waits for one: then the high half is negative.
+    #[inline]
+    const fn welcomes(self) -> bool {
+        const SPARE: u32 = 32 - INFLIGHT_BITS;
+        let limit = ((self.0 >> LIMIT_SHIFT) as i32) << SPARE >> SPARE;
+        (self.inflight() as i32) < limit
+    }
+
+    /// Whether so many more can be in flight, whatever the limit says.
+    pub(crate) const fn can_count(self, weight: u32) -> bool {
+        weight <= MOST_INFLIGHT.saturating_sub(self.inflight())
     }
 
     pub(crate) const fn closed(self) -> bool {
@@ -96,7 +120,10 @@ impl Admission {
     /// Returns the word after the increment, or the word that refused.
     #[inline]
     pub(crate) fn acquire(&self, arrival: Arrival) -> Result<Occupancy, Occupancy> {
-        self.acquire_if(arrival, 1, |seen| seen.inflight() < seen.limit())
+        match arrival {
+            Arrival::Newcomer => self.take_if(1, Occupancy::welcomes),
+            Arrival::Waiter => self.take_if(1, |seen| seen.inflight() < seen.limit()),
+        }
     }
 
     /// Takes `weight` slots where `may` says so, and the sum fits into its half of the word.
@@ -107,12 +134,22 @@ impl Admission {
         weight: u32,
         may: impl Fn(Occupancy) -> bool,
     ) -> Result<Occupancy, Occupancy> {
+        self.take_if(weight, |seen| {
+            (arrival == Arrival::Waiter || !seen.waiting()) && may(seen)
+        })
+    }
+
+    #[inline]
+    fn take_if(
+        &self,
+        weight: u32,
+        may: impl Fn(Occupancy) -> bool,
+    ) -> Result<Occupancy, Occupancy> {
         // Relaxed: decides nothing by itself, the compare-exchange confirms it.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
             let seen = Occupancy(word);
-            let barred = arrival == Arrival::Newcomer && seen.waiting();
-            if barred || !may(seen) {
+            if !may(seen) {
                 return Err(seen);
             }
             // Acquire pairs with `release`: what the slot's last holder wrote is visible to the new one.
@@ -183,7 +220,7 @@ impl Admission {
         loop {
             let seen = Occupancy(word);
             let booked = seen.inflight() - back;
-            let (granted, owed) = book(seen.limit(), booked, need, INFLIGHT_MASK as u32);
+            let (granted, owed) = book(seen.limit(), booked, need, MOST_INFLIGHT);
             let inflight = Word::from(booked + granted + owed);
             // Acquire pairs with `release`: a slot that is granted may have been another's.
             match self.0.compare_exchange_weak(

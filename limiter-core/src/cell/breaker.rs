@@ -1,7 +1,7 @@
 //! A breaker: its word, two times, and what happened lately.
 //!
 //! ```text
-//! phase        31..30 0 closed, 1 open, 2 half open | 29..16 generation | 15..12 times it opened again
+//! phase        31..30 3 closed, 1 open, 2 half open | 29..16 generation | 15..12 times it opened again
 //!              11..0  closed: failures in a row
 //!              11..0  open: times it was restored
 //!              11..6  half open: probes that succeeded | 5..0 leases that are out
@@ -27,8 +27,8 @@
 use super::ring::Ring;
 use super::sync::{AtomicU32, Ordering, const_unless_loom};
 use super::word::{exchange, publish};
-use crate::law::breaker::{Entry, Kind, Lease, Phase, Rule, Verdict, open_time};
-use crate::time::Stamp;
+use crate::law::breaker::{Entry, Judges, Kind, Lease, Phase, Rule, Verdict, open_time};
+use crate::time::{Stamp, Ticks};
 
 const CALL: u32 = 1 << 21;
 const FAILURE: u32 = 1 << 10;
@@ -47,6 +47,8 @@ pub(crate) struct Circuitry {
     pub(crate) open: u32,
     pub(crate) open_most: u32,
     pub(crate) lease: u32,
+    /// A call that took longer is slow.
+    pub(crate) slow_time: Ticks,
 }
 
 /// A change of state.
@@ -69,7 +71,7 @@ impl Circuit {
     const_unless_loom! {
         pub(crate) fn new() -> Self {
             Self {
-                phase: AtomicU32::new(0),
+                phase: AtomicU32::new(Phase::FIRST.0),
                 open_until: AtomicU32::new(0),
                 lease_until: AtomicU32::new(0),
                 ring: Ring::new(),
@@ -89,18 +91,16 @@ impl Circuit {
         }
     }
 
-    /// Lets a call through, or not: then the units until it may half-open. While it is closed, one load.
+    /// Lets a call through while it is closed: one load.
     #[inline]
-    pub(crate) fn enter(&self, with: &Circuitry, now: Stamp) -> Result<Lease, u32> {
+    pub(crate) fn enter(&self) -> Option<Lease> {
         // Acquire pairs with `swap`.
-        match Phase(self.phase.load(Ordering::Acquire)).pass() {
-            Some(lease) => Ok(lease),
-            None => self.probe(with, now),
-        }
+        Phase(self.phase.load(Ordering::Acquire)).pass()
     }
 
+    /// Lets a call through, or not: then the units until it may half-open. For a breaker that was not closed.
     #[cold]
-    fn probe(&self, with: &Circuitry, now: Stamp) -> Result<Lease, u32> {
+    pub(crate) fn probe(&self, with: &Circuitry, now: Stamp) -> Result<Lease, u32> {
         loop {
             let seen = self.lease_until.load(Ordering::Relaxed);
             // Acquire pairs with `swap`.
@@ -128,29 +128,58 @@ impl Circuit {
         with: &Circuitry,
         lease: Lease,
         verdict: Verdict,
-        slow: bool,
+        random: u32,
+        at: impl Fn() -> (Ticks, Stamp),
+    ) -> Option<Flip> {
+        // Relaxed: as if it had come before whoever changes the word at the same time.
+        let phase = Phase(self.phase.load(Ordering::Relaxed));
+        if verdict == Verdict::Good && phase.is_unmoved_by(lease) {
+            match with.rule.judges {
+                Judges::Nothing => return None,
+                Judges::Failures => {
+                    self.ring.add(with.shift, TOPS, at().1, CALL);
+                    return None;
+                }
+                Judges::Times => {}
+            }
+        }
+        let (took, now) = at();
+        self.settle_marked(with, lease, verdict, took, now, random)
+    }
+
+    /// A call that may change the state.
+    #[inline(never)]
+    fn settle_marked(
+        &self,
+        with: &Circuitry,
+        lease: Lease,
+        verdict: Verdict,
+        took: Ticks,
         now: Stamp,
         random: u32,
     ) -> Option<Flip> {
-        let slow = slow && with.rule.slow_share != Rule::NO_SHARE;
-        // A dependency that answers its probes too slowly is not well.
-        let verdict = match verdict {
-            Verdict::Good if slow && lease.probe => Verdict::Bad,
-            other => other,
-        };
+        let slow = with.rule.judges == Judges::Times && took > with.slow_time;
+        if lease.is_probe() {
+            // A dependency that answers its probes too slowly is not well.
+            let verdict = match verdict {
+                Verdict::Good if slow => Verdict::Bad,
+                other => other,
+            };
+            return self.turn(with, lease, verdict, false, now, random);
+        }
+        let phase = Phase(self.phase.load(Ordering::Relaxed));
+        if verdict == Verdict::Ignored || !phase.is_current(lease) {
+            return None;
+        }
         let bad = verdict == Verdict::Bad;
         let mut trips = false;
-        if verdict != Verdict::Ignored && !lease.probe && self.is_current(lease) {
-            if with.rule.judges_shares() {
-                let counts = CALL + if bad { FAILURE } else { 0 } + if slow { SLOW } else { 0 };
-                self.ring.wheel(with.shift, TOPS).add(now, counts);
-                trips = (bad || slow) && self.trips(with, now);
-            }
-            // Relaxed: as if it had come before whoever changes the word at the same time.
-            let phase = Phase(self.phase.load(Ordering::Relaxed));
-            if !bad && !trips && phase.is_unmoved_by(lease) {
-                return None;
-            }
+        if with.rule.judges != Judges::Nothing {
+            let counts = CALL + if bad { FAILURE } else { 0 } + if slow { SLOW } else { 0 };
+            self.ring.add(with.shift, TOPS, now, counts);
+            trips = (bad || slow) && self.trips(with, now);
+        }
+        if !bad && !trips && phase.is_unmoved_by(lease) {
+            return None;
         }
         self.turn(with, lease, verdict, trips, now, random)
     }
@@ -195,8 +224,8 @@ impl Circuit {
 
     /// Gives a lease back, without a clock.
     pub(crate) fn give_back(&self, with: &Circuitry, lease: Lease) {
-        if lease.probe {
-            let _ = self.settle(with, lease, Verdict::Ignored, false, Stamp(0), 0);
+        if lease.is_probe() {
+            let _ = self.turn(with, lease, Verdict::Ignored, false, Stamp(0), 0);
         }
     }
 
@@ -210,10 +239,6 @@ impl Circuit {
         // Release pairs with the loads.
         self.phase
             .store(phase.reopen_as(reopened, restored + 1).0, Ordering::Release);
-    }
-
-    fn is_current(&self, lease: Lease) -> bool {
-        Phase(self.phase.load(Ordering::Relaxed)).is_current(lease)
     }
 
     #[cold]

@@ -1,7 +1,7 @@
 //! A ring of counters that turns with the time: what happened within the last while.
 //!
 //! ```text
-//! turned    stamp at which the ring was last seen to turn; `turned >> shift` is its bucket's number
+//! turned    number of the bucket that the ring turned to last
 //! buckets   one word each: fields of counts, the top bit of each clear
 //! ```
 //!
@@ -49,12 +49,28 @@ impl<const N: usize> Ring<N> {
     }
 
     /// The ring in buckets of `1 << shift` units, whose fields have these top bits.
+    #[inline]
     pub(crate) const fn wheel(&self, shift: u8, tops: u32) -> Wheel<'_> {
         Wheel {
             turned: &self.turned,
             buckets: &self.buckets,
             shift: shift as u32,
             tops,
+        }
+    }
+
+    /// Adds `counts` to the bucket of `now`.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    pub(crate) fn add(&self, shift: u8, tops: u32, now: Stamp, counts: u32) {
+        // Acquire pairs with `turn`.
+        let turned = self.turned.load(Ordering::Acquire);
+        let number = now.0 >> (shift & 31);
+        if turned == number {
+            if let Some(bucket) = self.buckets.get(number as usize & (N - 1)) {
+                add_to(bucket, tops, counts);
+            }
+        } else {
+            self.wheel(shift, tops).add(now, counts);
         }
     }
 
@@ -87,31 +103,25 @@ struct Place {
 }
 
 impl Wheel<'_> {
-    /// Adds `counts` to the bucket of `now`.
-    pub(crate) fn add(self, now: Stamp, counts: u32) {
+    /// Adds `counts` to the bucket of `now`, whichever it is.
+    #[cold]
+    #[inline(never)]
+    fn add(self, now: Stamp, counts: u32) {
         let place = self.place(now);
         if place.fresh > 0 {
-            self.turn(place, now);
+            self.turn(place);
         }
         self.add_at(place.bucket, counts);
     }
 
     /// Adds `counts` to the bucket that the ring turned to last: for those who have no clock.
     pub(crate) fn add_late(self, counts: u32) {
-        self.add_at(self.turned.load(Ordering::Relaxed) >> self.shift, counts);
+        self.add_at(self.turned.load(Ordering::Relaxed), counts);
     }
 
     fn add_at(self, number: u32, counts: u32) {
         if let Some(bucket) = self.bucket(number) {
-            update(bucket, |word| {
-                // The top bits are clear on both sides, so no field carries into the next.
-                let after = word.wrapping_add(counts);
-                if after & self.tops != 0 {
-                    (after >> 1) & !self.tops
-                } else {
-                    after
-                }
-            });
+            add_to(bucket, self.tops, counts);
         }
     }
 
@@ -125,35 +135,39 @@ impl Wheel<'_> {
         }
     }
 
+    #[inline]
     fn size(self) -> u32 {
         self.buckets.len() as u32
     }
 
+    #[inline]
     fn bucket(&self, number: u32) -> Option<&AtomicU32> {
         self.buckets.get((number & (self.size() - 1)) as usize)
     }
 
     fn place(self, now: Stamp) -> Place {
         // Acquire pairs with `turn`.
-        let turned = Stamp(self.turned.load(Ordering::Acquire));
-        let (bucket, before) = (now.0 >> self.shift, turned.0 >> self.shift);
-        let fresh = match now.since(turned) {
-            // Bucket numbers wrap where stamps do.
-            Some(_) => bucket.wrapping_sub(before) & (u32::MAX >> self.shift),
-            // A thread that was stopped since it read its clock counts where the others are; further
-            // behind than the window the clock was set back, and the ring starts anew.
-            None if turned.0.wrapping_sub(now.0) >> self.shift <= self.size() => 0,
-            None => u32::MAX,
-        };
+        let turned = self.turned.load(Ordering::Acquire);
+        let bucket = now.0 >> self.shift;
+        // Bucket numbers wrap where stamps do.
+        let most = u32::MAX >> self.shift;
+        // A thread that was stopped since it read its clock counts where the others are; further behind than the
+        // window the clock was set back, and the ring starts anew.
+        if turned.wrapping_sub(bucket) & most <= self.size() {
+            return Place {
+                bucket: turned,
+                fresh: 0,
+                turned,
+            };
+        }
         Place {
-            bucket: if fresh == 0 { before } else { bucket },
-            fresh: fresh.min(self.size()),
-            turned: turned.0,
+            bucket,
+            fresh: (bucket.wrapping_sub(turned) & most).min(self.size()),
+            turned,
         }
     }
 
-    #[cold]
-    fn turn(self, place: Place, now: Stamp) {
+    fn turn(self, place: Place) {
         // Else another has turned it since, and its counts would go.
         if self.turned.load(Ordering::Relaxed) != place.turned {
             return;
@@ -164,8 +178,27 @@ impl Wheel<'_> {
             }
         }
         // Release publishes that they are empty.
-        publish(self.turned, place.turned, now.0);
+        publish(self.turned, place.turned, place.bucket);
     }
+}
+
+#[cfg_attr(target_pointer_width = "64", inline)]
+fn add_to(bucket: &AtomicU32, tops: u32, counts: u32) {
+    update(bucket, |word| {
+        // The top bits are clear on both sides, so no field carries into the next.
+        let after = word.wrapping_add(counts);
+        if after & tops == 0 {
+            after
+        } else {
+            halved(after, tops)
+        }
+    });
+}
+
+#[cold]
+#[cfg_attr(target_pointer_width = "64", inline(never))]
+fn halved(word: u32, tops: u32) -> u32 {
+    (word >> 1) & !tops
 }
 
 /// The length of a bucket of `N` in `window` units, as a shift: to the nearest power of two.

@@ -3,7 +3,7 @@
 //! ```text
 //! scale      log2 of the permits for each that is timed, 0 to 5
 //! share      turns up to this are timed: `u32::MAX >> scale`
-//! turn       counts permits while not all are timed; wraps
+//! turn       moves on by the golden ratio of 2³² for each permit while not all are timed; wraps
 //! stood_for  successes of the open window that timed ones stand for beside themselves; saturates
 //! given_up   permits that were given up in the open window, timed or not; saturates
 //! ```
@@ -66,8 +66,9 @@ mod words {
                 return Some(0);
             }
             let turn = self.turn.load(Ordering::Relaxed);
-            self.turn.store(turn.wrapping_add(1), Ordering::Relaxed);
-            (turn.wrapping_mul(GOLDEN) <= share).then(|| self.scale.load(Ordering::Relaxed))
+            self.turn
+                .store(turn.wrapping_add(GOLDEN), Ordering::Relaxed);
+            (turn <= share).then(|| self.scale.load(Ordering::Relaxed))
         }
 
         pub(crate) fn set(&self, scale: u8) {

@@ -81,7 +81,11 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             lease: None,
             events,
         };
-        match self.circuit.enter(circuitry, stamp) {
+        let entered = match self.circuit.enter() {
+            Some(lease) => Ok(lease),
+            None => self.circuit.probe(circuitry, stamp),
+        };
+        match entered {
             Ok(lease) => guard.lease = Some(lease),
             Err(left) => {
                 return Err(Denied::Refused(Refusal::Breaker(BreakerOpen {
@@ -89,7 +93,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
                 })));
             }
         }
-        let probes = guard.lease.is_some_and(|lease| lease.probe);
+        let probes = guard.lease.is_some_and(Lease::is_probe);
         if let Some(throttle) = policy.throttle.as_ref().filter(|_| !probes) {
             if self.requests.refuses(throttle, stamp, random) {
                 // What is refused counts as a request too.
@@ -167,14 +171,12 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             }),
             ending.outcome(),
         );
-        let slow = policy.breaker.slow(age, policy.pace);
         let flip = self.circuit.settle(
             &policy.breaker.circuitry,
             lease,
             verdict(outcome),
-            slow,
-            stamp,
             random,
+            || (age, stamp),
         );
         if let Some(throttle) = policy
             .throttle

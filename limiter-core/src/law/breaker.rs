@@ -1,6 +1,17 @@
 //! The transitions of a breaker: from one value of its word to the next.
 
 use super::backoff::{part, window};
+use core::num::NonZeroU32;
+
+/// What a breaker judges beside failures in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judges {
+    Nothing,
+    /// The share of failures.
+    Failures,
+    /// The share of slow calls too.
+    Times,
+}
 
 /// What a breaker needs to know to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +23,7 @@ pub(crate) struct Rule {
     pub(crate) slow_share: u16,
     /// No share is judged by fewer calls.
     pub(crate) volume: u16,
+    pub(crate) judges: Judges,
     /// Calls let through while half open, and successes needed to close.
     pub(crate) probes: u8,
 }
@@ -19,11 +31,6 @@ pub(crate) struct Rule {
 impl Rule {
     pub(crate) const NEVER: u16 = u16::MAX;
     pub(crate) const NO_SHARE: u16 = 1_001;
-
-    /// Whether shares are taken at all.
-    pub(crate) const fn judges_shares(&self) -> bool {
-        self.failure_share != Self::NO_SHARE || self.slow_share != Self::NO_SHARE
-    }
 
     /// So many failures and slow calls among `total` open it.
     pub(crate) const fn trips(self, total: u32, failed: u32, slow: u32) -> bool {
@@ -53,11 +60,20 @@ pub(crate) enum Kind {
     HalfOpen,
 }
 
-/// What a call takes through a breaker, and brings back.
+/// What a call takes through a breaker, and brings back: the word of a closed breaker of its period without
+/// failures, or the period with the mark of a probe, whose state there is not. Never 0, so that an `Option` of it
+/// needs no word more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lease {
-    pub(crate) generation: u16,
-    pub(crate) probe: bool,
+pub(crate) struct Lease(NonZeroU32);
+
+impl Lease {
+    const PROBE: NonZeroU32 = NonZeroU32::MIN;
+
+    /// Whether the call is one of the few that a half-open breaker lets through.
+    #[inline]
+    pub(crate) const fn is_probe(self) -> bool {
+        self.0.get() >> STATE_SHIFT == 0
+    }
 }
 
 /// How a call that was let through ended.
@@ -74,8 +90,13 @@ pub(crate) enum Verdict {
 pub(crate) struct Phase(pub(crate) u32);
 
 const STATE_SHIFT: u32 = 30;
+/// The highest state, so that one comparison tells it.
+const CLOSED: u32 = 3 << STATE_SHIFT;
+const OPEN: u32 = 1 << STATE_SHIFT;
+const HALF_OPEN: u32 = 2 << STATE_SHIFT;
 const GENERATION_SHIFT: u32 = 16;
 const GENERATION_MASK: u32 = (1 << (STATE_SHIFT - GENERATION_SHIFT)) - 1;
+const PERIOD: u32 = GENERATION_MASK << GENERATION_SHIFT;
 const REOPENED_SHIFT: u32 = 12;
 const REOPENED_MASK: u32 = (1 << (GENERATION_SHIFT - REOPENED_SHIFT)) - 1;
 const FAILURES_MASK: u32 = (1 << REOPENED_SHIFT) - 1;
@@ -97,25 +118,31 @@ pub(crate) enum Entry {
 }
 
 impl Phase {
+    /// Closed, in the first period.
+    pub(crate) const FIRST: Self = Self(CLOSED);
+
     const fn new(kind: Kind, generation: u32, reopened: u32, low: u32) -> Self {
         let state = match kind {
-            Kind::Closed => 0,
-            Kind::Open => 1,
-            Kind::HalfOpen => 2,
+            Kind::Closed => CLOSED,
+            Kind::Open => OPEN,
+            Kind::HalfOpen => HALF_OPEN,
         };
         Self(
-            state << STATE_SHIFT
+            state
                 | (generation & GENERATION_MASK) << GENERATION_SHIFT
                 | reopened << REOPENED_SHIFT
                 | low,
         )
     }
 
+    #[inline]
     pub(crate) const fn kind(self) -> Kind {
-        match self.0 >> STATE_SHIFT {
-            0 => Kind::Closed,
-            1 => Kind::Open,
-            _ => Kind::HalfOpen,
+        if self.0 >= CLOSED {
+            Kind::Closed
+        } else if self.0 >= HALF_OPEN {
+            Kind::HalfOpen
+        } else {
+            Kind::Open
         }
     }
 
@@ -133,11 +160,11 @@ impl Phase {
         (self.0 & COUNT_MASK, self.0 >> GOOD_SHIFT & COUNT_MASK)
     }
 
-    const fn lease(self, probe: bool) -> Lease {
-        Lease {
-            generation: self.generation() as u16,
-            probe,
-        }
+    const fn probe(self) -> Lease {
+        Lease(match NonZeroU32::new(self.0 & PERIOD) {
+            Some(period) => Lease::PROBE.saturating_add(period.get()),
+            None => Lease::PROBE,
+        })
     }
 
     const fn half_open(self, generation: u32, good: u32, out: u32) -> Self {
@@ -152,23 +179,32 @@ impl Phase {
     /// What lets a call through while it is closed.
     #[inline]
     pub(crate) const fn pass(self) -> Option<Lease> {
-        match self.kind() {
-            Kind::Closed => Some(self.lease(false)),
-            _ => None,
+        if self.0 < CLOSED {
+            return None;
+        }
+        match NonZeroU32::new(self.0 & (CLOSED | PERIOD)) {
+            Some(word) => Some(Lease(word)),
+            None => None,
         }
     }
 
-    /// A success under `lease`, no probe's, changes nothing: no failures are counted, or another period began.
+    /// A success under this lease changes nothing: it is no probe's, the period is this one, and no failures are
+    /// counted.
     #[inline]
     pub(crate) const fn is_unmoved_by(self, lease: Lease) -> bool {
-        self.0 & FAILURES_MASK == 0 || !self.is_current(lease)
+        self.0 == lease.0.get()
     }
 
     /// A call comes. `open_over`: the open time has passed; `lease_over`: the leases that are out are lost.
     pub(crate) const fn enter(self, open_over: bool, lease_over: bool, probes: u8) -> Entry {
         let generation = self.generation();
         let next = match self.kind() {
-            Kind::Closed => return Entry::Pass(self.lease(false)),
+            Kind::Closed => {
+                return match self.pass() {
+                    Some(lease) => Entry::Pass(lease),
+                    None => Entry::Refuse,
+                };
+            }
             Kind::Open if open_over => self.half_open(generation + 1, 0, 1),
             Kind::Open => return Entry::Refuse,
             Kind::HalfOpen => {
@@ -183,12 +219,13 @@ impl Phase {
                 }
             }
         };
-        Entry::Probe(next, next.lease(true))
+        Entry::Probe(next, next.probe())
     }
 
     /// Whether the lease is of this period.
+    #[inline]
     pub(crate) const fn is_current(self, lease: Lease) -> bool {
-        self.generation() == lease.generation as u32
+        (self.0 ^ lease.0.get()) & PERIOD == 0
     }
 
     /// A call comes back; `None` when nothing changes.
@@ -269,11 +306,12 @@ mod tests {
         failure_share: 500,
         slow_share: Rule::NO_SHARE,
         volume: 20,
+        judges: Judges::Failures,
         probes: 3,
     };
 
     fn opened() -> Phase {
-        Phase(0).open()
+        Phase::FIRST.open()
     }
 
     fn probe(phase: Phase) -> (Phase, Lease) {
@@ -306,13 +344,7 @@ mod tests {
 
     #[test]
     fn no_more_than_the_probes_are_out_and_as_many_close_it() {
-        let (mut phase, mut leases) = (
-            opened(),
-            [Lease {
-                generation: 0,
-                probe: false,
-            }; 3],
-        );
+        let (mut phase, mut leases) = (opened(), [Phase::FIRST.pass().unwrap(); 3]);
         for lease in &mut leases {
             (phase, *lease) = probe(phase);
         }
@@ -323,7 +355,7 @@ mod tests {
         assert_eq!(phase.kind(), Kind::Closed);
         assert_eq!(
             phase.enter(true, true, RULE.probes),
-            Entry::Pass(phase.lease(false))
+            Entry::Pass(phase.pass().unwrap())
         );
     }
 
@@ -355,8 +387,8 @@ mod tests {
                 let _ = phase.enter(over, over, u8::MAX);
             }
             for verdict in [Verdict::Good, Verdict::Bad, Verdict::Ignored] {
-                for probe in [false, true] {
-                    let _ = phase.settle(phase.lease(probe), verdict, RULE);
+                for lease in phase.pass().into_iter().chain([phase.probe()]) {
+                    let _ = phase.settle(lease, verdict, RULE);
                 }
             }
             let _ = phase.open().reopen_as(u32::MAX, u32::MAX);

@@ -134,7 +134,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         Seat {
             slot: self
                 .limiter
-                .slot(request.slots(), self.limiter.tag().0, now),
+                .slot(request.slots(), self.limiter.draw().tag(), now),
             place: Place::Own(place),
         }
     }
@@ -157,12 +157,12 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         now: Timestamp,
     ) -> Result<Seat, Rejected> {
         let reserved = self.books.reserved();
-        let (tag, _) = self.limiter.enter_beside(arrival, request, reserved)?;
+        let entered = self.limiter.enter_beside(arrival, request, reserved)?;
         if let Some((_, room)) = partition {
             room.add_pooled(request.slots());
         }
         Ok(Seat {
-            slot: self.limiter.slot(request.slots(), tag, now),
+            slot: self.limiter.slot(request.slots(), entered.tag(), now),
             place: Place::Pool(partition.map(|(place, _)| place)),
         })
     }
