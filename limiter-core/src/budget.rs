@@ -165,16 +165,14 @@ impl Default for BudgetConfig {
 ///
 /// `what was withdrawn ≤ capacity + ratio · first attempts + floor · time`
 ///
-/// to a thousandth of a token, however many threads there are and wherever one stops (save one that stops
-/// for seconds between reading its clock and this call): a deposit or a withdrawal is one
-/// compare-exchange, a refusal stores nothing. The shape is that of gRPC's retry throttling (thousandths in
-/// one word) with Finagle's ratio and floor.
+/// to a thousandth of a token, however many threads there are and wherever one stops: a deposit is one subtraction,
+/// a withdrawal one compare-exchange, a refusal stores nothing. The shape is that of gRPC's retry throttling (thousandths
+/// in one word) with Finagle's ratio and floor.
 ///
-/// It starts full, and time counts from its first use or up to a second later. The floor adds what is due but
-/// for a 4,096th, and never more.
+/// It starts full, and time counts from its first withdrawal.
 /// A clock that stands still or steps back adds nothing; one that was set back by more than a minute goes
-/// on from there. After an idle time of 24 days or more the floor may have added less than is due, never
-/// more than the capacity.
+/// on from there. Two million tokens of the floor between two withdrawals (8 months at the default) look like
+/// that: then it has added less than is due.
 ///
 /// ```
 /// use limiter_core::{BudgetConfig, RetryBudget, TickRate, Timestamp, Tokens};
@@ -188,7 +186,7 @@ impl Default for BudgetConfig {
 /// assert!(BUDGET.withdraw(Tokens::ONE, now).is_ok());
 /// assert!(BUDGET.withdraw(Tokens::ONE, now).is_err());
 /// for _ in 0..10 {
-///     BUDGET.deposit(now); // ten first attempts pay for one retry
+///     BUDGET.deposit(); // ten first attempts pay for one retry
 /// }
 /// assert!(BUDGET.withdraw(Tokens::ONE, now).is_ok());
 /// // And so do ten seconds.
@@ -230,18 +228,18 @@ impl RetryBudget {
     const_unless_loom! {
         pub(crate) fn of(terms: Terms, rate: TickRate) -> Self {
             Self {
-                bucket: Bucket::new(terms, terms.capacity),
+                bucket: Bucket::new(terms),
                 rate,
                 pace: rate.pace(),
             }
         }
     }
 
-    /// Adds the ratio for a first attempt, and returns the balance. Retries never deposit.
-    pub fn deposit(&self, now: Timestamp) -> Tokens {
-        match self.bucket.update(Posting::Deposit, self.stamp(now)) {
-            Ok(balance) | Err(balance) => Tokens(balance),
-        }
+    /// Adds the ratio for a first attempt. Retries never deposit. Needs no time: what that adds is counted by
+    /// withdrawals. Returns the balance without what time has added since the last of them.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    pub fn deposit(&self) -> Tokens {
+        Tokens(self.bucket.deposit())
     }
 
     /// Takes `cost` for a retry, and returns the balance that is left.
@@ -249,8 +247,9 @@ impl RetryBudget {
     /// # Errors
     ///
     /// [`Exhausted`] when the balance does not cover it; nothing changes.
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub fn withdraw(&self, cost: Tokens, now: Timestamp) -> Result<Tokens, Exhausted> {
-        self.apply(Posting::Withdraw(cost.0), self.stamp(now))
+        self.apply(Posting::Withdraw(cost.0), now)
     }
 
     /// Takes `cost` for a hedge, which needs the budget more than half full: of what a caller adds, hedges
@@ -260,12 +259,12 @@ impl RetryBudget {
     ///
     /// [`Exhausted`] when the budget is at most half full or does not cover it; nothing changes.
     pub fn withdraw_hedge(&self, cost: Tokens, now: Timestamp) -> Result<Tokens, Exhausted> {
-        self.apply(Posting::WithdrawHedge(cost.0), self.stamp(now))
+        self.apply(Posting::WithdrawHedge(cost.0), now)
     }
 
-    #[cfg_attr(target_pointer_width = "64", inline(always))]
-    pub(crate) fn apply(&self, posting: Posting, now: Stamp) -> Result<Tokens, Exhausted> {
-        match self.bucket.update(posting, now) {
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    pub(crate) fn apply(&self, posting: Posting, now: Timestamp) -> Result<Tokens, Exhausted> {
+        match self.bucket.withdraw(posting, self.units(now)) {
             Ok(left) => Ok(Tokens(left)),
             Err(have) => Err(Exhausted {
                 balance: Tokens(have),
@@ -275,24 +274,24 @@ impl RetryBudget {
 
     /// The balance. Reading it has no side effect.
     pub fn balance(&self, now: Timestamp) -> Tokens {
-        Tokens(self.bucket.balance(self.stamp(now)))
+        Tokens(self.bucket.balance(self.units(now)))
     }
 
     /// The most that is ever saved up.
     pub fn capacity(&self) -> Tokens {
-        Tokens(self.bucket.terms().capacity)
+        Tokens(self.bucket.capacity())
     }
 
     /// How long the floor alone takes until `cost` is covered: at least one tick while it is not. `None`
     /// when it takes longer than a quarter of the range of stamps, or never comes.
     pub fn time_until(&self, cost: Tokens, now: Timestamp) -> Option<Ticks> {
-        let terms = self.bucket.terms();
-        let now = self.stamp(now);
+        let now = self.units(now);
         let missing = cost.0.saturating_sub(self.bucket.balance(now));
-        if cost.0 > terms.capacity {
+        if cost.0 > self.bucket.capacity() {
             return None;
         }
-        let units = terms.floor.time_for(now.0, missing, Stamp::MAX_UNITS)?;
+        let floor = self.bucket.floor();
+        let units = floor.time_for(now as u32, missing, Stamp::MAX_UNITS)?;
         Some(self.pace.ticks(units))
     }
 
@@ -304,17 +303,18 @@ impl RetryBudget {
     pub fn reconfigure(&self, config: BudgetConfig, now: Timestamp) -> Result<(), ConfigError> {
         config.check()?;
         self.bucket
-            .set_terms(config.terms(self.rate), self.stamp(now));
+            .set_terms(config.terms(self.rate), self.units(now));
         Ok(())
     }
 
     /// Sets the balance that it had `asleep` units ago.
     pub(crate) fn restore(&self, balance: Tokens, asleep: u32, now: Timestamp) {
-        self.bucket.restore(balance.0, self.stamp(now), asleep);
+        self.bucket.restore(balance.0, self.units(now), asleep);
     }
 
-    fn stamp(&self, now: Timestamp) -> Stamp {
-        self.pace.stamp(now)
+    #[inline]
+    fn units(&self, now: Timestamp) -> u64 {
+        self.pace.all_units(now)
     }
 }
 

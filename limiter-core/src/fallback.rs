@@ -48,16 +48,16 @@ impl<'a> Rung<'a> {
 /// static LADDER: Ladder<'static> = Ladder::new(&[Rung::new(&REPLICA), Rung::new(&POLLING)]);
 ///
 /// let now = Timestamp::from_ticks(0);
-/// let mut climb = LADDER.begin(now);
+/// let mut climb = LADDER.begin();
 /// // The primary gave up; then the replica failed too.
 /// assert_eq!(climb.next(GiveUp::Attempts, now), Ok(0));
 /// assert_eq!(climb.next(GiveUp::Attempts, now), Ok(1));
 /// assert_eq!(climb.next(GiveUp::Attempts, now), Err(NoFallback::Ended));
 ///
 /// // The next call finds the replica's budget empty and goes on to polling.
-/// assert_eq!(LADDER.begin(now).next(GiveUp::Attempts, now), Ok(1));
+/// assert_eq!(LADDER.begin().next(GiveUp::Attempts, now), Ok(1));
 /// // An error of the request itself is none that another would not have.
-/// let refused = LADDER.begin(now).next(GiveUp::Permanent, now);
+/// let refused = LADDER.begin().next(GiveUp::Permanent, now);
 /// assert_eq!(refused, Err(NoFallback::NoUse(GiveUp::Permanent)));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -72,9 +72,9 @@ impl<'a> Ladder<'a> {
     }
 
     /// A call begins at the primary: a first attempt to every alternative's budget.
-    pub fn begin(&self, now: Timestamp) -> Climb<'a> {
+    pub fn begin(&self) -> Climb<'a> {
         for rung in self.rungs {
-            rung.budget.deposit(now);
+            rung.budget.deposit();
         }
         Climb {
             rungs: self.rungs,

@@ -27,7 +27,7 @@ fn alternatives_are_taken_in_their_order_each_once() {
         Rung::new(&budgets[1]).cost(Tokens::whole(3)),
         Rung::new(&budgets[2]),
     ];
-    let mut climb = Ladder::new(&rungs).begin(at(0));
+    let mut climb = Ladder::new(&rungs).begin();
     for index in 0..3 {
         assert_eq!(climb.next(GiveUp::Attempts, at(0)), Ok(index));
     }
@@ -45,14 +45,14 @@ fn one_whose_budget_is_exhausted_is_passed_over_and_named_when_it_was_the_last()
     empty.withdraw(Tokens::ONE, at(0)).unwrap();
     let both = [Rung::new(&empty), Rung::new(&full)];
     assert_eq!(
-        Ladder::new(&both).begin(at(0)).next(GiveUp::Crowded, at(0)),
+        Ladder::new(&both).begin().next(GiveUp::Crowded, at(0)),
         Ok(1)
     );
     let one = [Rung::new(&empty)];
-    let refused = Ladder::new(&one).begin(at(0)).next(GiveUp::Crowded, at(0));
+    let refused = Ladder::new(&one).begin().next(GiveUp::Crowded, at(0));
     assert_eq!(refused, Err(NoFallback::Exhausted));
     assert_eq!(
-        Ladder::new(&[]).begin(at(0)).next(GiveUp::Attempts, at(0)),
+        Ladder::new(&[]).begin().next(GiveUp::Attempts, at(0)),
         Err(NoFallback::Ended)
     );
 }
@@ -62,15 +62,13 @@ fn what_another_cannot_do_better_is_not_given_to_it_and_costs_nothing() {
     let only = budget(10);
     let rungs = [Rung::new(&only)];
     for why in [GiveUp::Permanent, GiveUp::Deadline, GiveUp::Abandoned] {
-        let mut climb = Ladder::new(&rungs).begin(at(0));
+        let mut climb = Ladder::new(&rungs).begin();
         assert_eq!(climb.next(why, at(0)), Err(NoFallback::NoUse(why)));
     }
     assert_eq!(only.balance(at(0)), Tokens::whole(10));
     // A dependency that wants no retries says nothing about another.
     assert_eq!(
-        Ladder::new(&rungs)
-            .begin(at(0))
-            .next(GiveUp::ToldNotTo, at(0)),
+        Ladder::new(&rungs).begin().next(GiveUp::ToldNotTo, at(0)),
         Ok(0)
     );
 }
@@ -85,7 +83,7 @@ fn when_the_primary_is_down_the_replica_sees_a_tenth_of_the_calls() {
         .filter(|call| {
             let now = at(call * 10);
             Ladder::new(&rungs)
-                .begin(now)
+                .begin()
                 .next(GiveUp::Attempts, now)
                 .is_ok()
         })
@@ -102,7 +100,7 @@ proptest! {
         let rungs = [Rung::new(&budgets[0]), Rung::new(&budgets[1])];
         let (mut taken, mut firsts) = ([0, 0], 0);
         for depth in calls {
-            let mut climb = Ladder::new(&rungs).begin(at(0));
+            let mut climb = Ladder::new(&rungs).begin();
             firsts += 1;
             for _ in 0..depth {
                 if let Ok(index) = climb.next(GiveUp::Attempts, at(0)) {

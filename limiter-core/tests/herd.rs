@@ -34,7 +34,7 @@ fn tokens_are_neither_made_nor_lost() {
                     for _ in 0..50_000 {
                         let cost = random.word() % 200;
                         if random.word() % 2 == 0 {
-                            budget.deposit(at(0));
+                            budget.deposit();
                             moved += 100;
                         } else if budget.withdraw(Tokens::milli(cost), at(0)).is_ok() {
                             moved -= i64::from(cost);

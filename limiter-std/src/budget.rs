@@ -80,7 +80,7 @@ impl Budget {
 
     /// Adds the ratio for a first attempt, and returns the balance. Retries never deposit.
     pub fn deposit(&self) -> Tokens {
-        self.source.budget().deposit(self.source.now())
+        self.source.budget().deposit()
     }
 
     /// Takes `cost` for a retry, and returns the balance that is left.

@@ -80,7 +80,7 @@ pub(crate) fn deposit_withdraw() -> Box<dyn Subject> {
     subject(budget, |budget, operations: Range<u64>| {
         each(operations, |operation| {
             let (began, ends) = times(operation);
-            budget.deposit(began);
+            budget.deposit();
             budget.withdraw(Tokens::ONE, ends).is_ok()
         })
     })
@@ -91,9 +91,7 @@ pub(crate) fn deposit_full() -> Box<dyn Subject> {
     let budget = RetryBudget::new(BudgetConfig::new(), RATE);
     subject(budget, |budget, operations: Range<u64>| {
         let capacity = budget.capacity();
-        each(operations, |operation| {
-            budget.deposit(times(operation).0) == capacity
-        })
+        each(operations, |operation| budget.deposit() == capacity)
     })
 }
 

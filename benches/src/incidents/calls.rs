@@ -73,7 +73,7 @@ impl World<'_> {
         let state = match &client.kind {
             Kind::Library(ours) => {
                 if client.fallback.is_some() {
-                    ours.deposit(now);
+                    ours.deposit();
                 }
                 let left = until.saturating_sub(now);
                 State::Ours(Box::new(ours.begin(

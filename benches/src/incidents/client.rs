@@ -139,8 +139,8 @@ impl Ours {
     }
 
     /// A call that could fall back begins.
-    pub(super) fn deposit(&self, now: u64) {
-        self.fallbacks.deposit(stamp(now));
+    pub(super) fn deposit(&self) {
+        self.fallbacks.deposit();
     }
 
     pub(super) fn may_fall_back(&self, now: u64) -> bool {

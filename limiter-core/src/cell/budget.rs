@@ -1,224 +1,244 @@
-//! A retry budget: the balance and the stamp that it was filled up to, in two words that agree by their
-//! low bits, and the terms.
+//! A retry budget: what was spent, in one word, against what time has given.
 //!
 //! ```text
-//! fill    31..12 balance in milli-tokens | 11..0 low bits of `filled`
-//! filled  stamp up to which the floor is in the balance
-//! terms   29..10 capacity in milli-tokens | 9..0 ratio in milli-tokens
+//! spent   what was withdrawn less what was deposited
+//! brim    what `spent` is of a full budget, as of the last withdrawal
+//! terms   31..12 capacity | 11..2 ratio | 1 turns with each change | 0 changing
 //! floor   milli-tokens per 2³² units, see law/budget.rs
+//! base    what time had given under earlier floors
 //! ```
 //!
-//! A refill moves `filled` by the whole time; what it rounds away is not lost, for the floor is reckoned from
-//! stamps and not from differences (law/budget.rs). A clock that was set back moves `filled` back with it.
+//! All in milli-tokens, modulo 2³². The balance is what time has given so far, less `spent`: up to now, or to the
+//! last withdrawal where that is later. A full budget has `spent = given − capacity`; one that was full for some
+//! time has less, and is brought there by whoever withdraws. That a deposit does not look at time changes
+//! nothing: what comes in between two withdrawals is cut to the capacity at the second one, in whatever order it
+//! came. `brim` only keeps deposits from adding for ever, and tells a full budget by two loads.
 //!
-//! Transitions: every deposit and withdrawal is one compare-exchange of `fill`, with what the floor added
-//! since `filled` in it and the low bits of the new stamp; then `filled` follows. Who finds the low bits
-//! unequal finds another between the two, and completes it: the stamp nearest to its own time with those
-//! low bits. So no time is added twice, at whatever point a thread stops, and a refusal stores nothing.
-//! Two stamps that follow one another never have the same low bits: see `refill`.
+//! Transitions: a deposit is one subtraction from `spent`, a withdrawal one compare-exchange of it; then `brim`
+//! follows, from the value that was seen. A clock that was set back moves both by as much: whoever exchanges `brim` moves `spent`,
+//! and until then others see less than there is. A change of the floor moves `base`, so that what time has given
+//! goes on from where it was; who comes meanwhile lets time stand still.
 //!
 //! ```text
-//! op               | success | failure | pairs with | why
-//! update: fill     | Relaxed | Relaxed | -          | tokens are only counted: the word's own modification order
-//!                  |         |         |            | makes each spent once; the low bits, not an ordering, tell
-//!                  |         |         |            | whether `filled` belongs to it
-//! update: filled   | Relaxed | Relaxed | -          | from the value seen before to one with the low bits of `fill`;
-//!                  |         |         |            | a failure means that someone completed it
-//! restore          | Relaxed | -       | -          | before the first use
-//! set_terms        | Relaxed | -       | -          | who still uses the old terms fills to the old capacity; the
-//!                  |         |         |            | next update cuts to the new one
-//! balance, terms   | Relaxed | -       | -          | a picture, stale at once
+//! op                | success | failure | pairs with | why
+//! spent: subtract,  | Relaxed | Relaxed | -          | tokens are only counted: the word's own modification order
+//! exchange          |         |         |            | makes each spent once
+//! brim: exchange    | Relaxed | Relaxed | -          | a failure means that another was faster
+//! terms: load       | Acquire | -       | terms      | who sees the new terms sees floor and base that belong to them
+//! floor, base: load | Acquire | -       | set_terms  | who sees a new one sees that the terms are changing
+//! set_terms         | Release | -       | loads      | see above
+//! restore           | Relaxed | -       | -          | before the first use
+//! balance           | as the loads      | -          | a picture, stale at once
 //! ```
 //!
-//! What remains: a thread that is stopped for more than a second between reading its clock and coming here,
-//! at the very instant when another is between its two stores, may complete it by a multiple of 4,096 units
-//! too early; and one that is stopped for a multiple of that between its load and its exchange, while others
-//! brought back the same balance, adds its time again. Both add at most to the capacity.
+//! What remains: of two changes of the terms within one withdrawal, or two at once, it may take one's floor with
+//! the other's base, and find the budget full. A floor that gives 2³¹ milli-tokens between two withdrawals looks
+//! like a clock that was set back, and adds nothing for that time: 248 days at the default.
 
 use super::sync::{AtomicU32, Ordering, const_unless_loom};
 use super::word::{exchange, update};
 use crate::law::budget::{Floor, Posting, Terms, rescale};
-use crate::time::Stamp;
 
-const LOW_BITS: u32 = 12;
-const LOW: u32 = (1 << LOW_BITS) - 1;
-const RATIO_BITS: u32 = 10;
+const CHANGING: u32 = 1;
+const TURN: u32 = 1 << 1;
+const RATIO_SHIFT: u32 = 2;
+const RATIO: u32 = (1 << 10) - 1;
+const CAPACITY_SHIFT: u32 = 12;
 
-/// The largest balance that fits beside the low bits.
-pub(crate) const MAX_BALANCE: u32 = u32::MAX >> LOW_BITS;
+/// The largest balance that the terms have room for.
+pub(crate) const MAX_BALANCE: u32 = u32::MAX >> CAPACITY_SHIFT;
 
-/// A clock that is further behind than this has been set back, and time goes on from there; one that is
-/// less behind belongs to a thread that was stopped after it read the clock. 30 to 65 s.
-const BEHIND: u32 = 1 << 16;
-
-/// How far another thread's clock may be ahead, for the completion of its update.
-const AHEAD: u32 = 1 << 10;
+/// Far from where most clocks start, so that none seems to be a little behind.
+const START: u32 = 1 << 31;
 
 const fn word(terms: Terms) -> u32 {
-    terms.capacity << RATIO_BITS | terms.ratio
+    terms.capacity << CAPACITY_SHIFT | terms.ratio << RATIO_SHIFT
 }
 
-/// Balance, stamp and terms.
+const fn capacity(word: u32) -> u32 {
+    word >> CAPACITY_SHIFT
+}
+
+/// What was spent beyond `brim`: what is missing to a full budget.
+#[inline]
+const fn lack(spent: u32, brim: u32) -> u32 {
+    let lack = spent.wrapping_sub(brim);
+    if lack as i32 > 0 { lack } else { 0 }
+}
+
+/// What was spent, the terms, and what time had given before.
 #[derive(Debug)]
 pub(crate) struct Bucket {
-    fill: AtomicU32,
-    filled: AtomicU32,
+    spent: AtomicU32,
+    brim: AtomicU32,
     terms: AtomicU32,
     floor: AtomicU32,
-}
-
-/// What comes of the time since the balance was filled.
-#[derive(Clone, Copy)]
-enum Refill {
-    /// The floor adds so much up to this stamp.
-    Gain(u32, Stamp),
-    /// The clock was set back: time goes on from this stamp, before anything else.
-    SetBack(Stamp),
+    base: AtomicU32,
 }
 
 impl Bucket {
     const_unless_loom! {
-        /// A bucket of `balance`, filled up to now: its stamps do not agree, and the first to use it completes
-        /// them. Far from where most clocks start, so that none seems to be behind.
-        pub(crate) fn new(terms: Terms, balance: u32) -> Self {
+        /// A full bucket.
+        pub(crate) fn new(terms: Terms) -> Self {
             Self {
-                fill: AtomicU32::new(balance << LOW_BITS),
-                filled: AtomicU32::new(1 << 31 | 1),
+                spent: AtomicU32::new(START),
+                brim: AtomicU32::new(START),
                 terms: AtomicU32::new(word(terms)),
                 floor: AtomicU32::new(terms.floor.0),
+                base: AtomicU32::new(0),
             }
         }
     }
 
-    #[inline]
-    pub(crate) fn terms(&self) -> Terms {
-        let word = self.terms.load(Ordering::Relaxed);
-        Terms {
-            capacity: word >> RATIO_BITS,
-            ratio: word & ((1 << RATIO_BITS) - 1),
-            floor: Floor(self.floor.load(Ordering::Relaxed)),
-        }
+    pub(crate) fn capacity(&self) -> u32 {
+        capacity(self.terms.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn floor(&self) -> Floor {
+        Floor(self.floor.load(Ordering::Relaxed))
     }
 
     /// The balance at `now`. Stores nothing.
-    pub(crate) fn balance(&self, now: Stamp) -> u32 {
-        let terms = self.terms();
-        let fill = self.fill.load(Ordering::Relaxed);
-        let filled = self.filled.load(Ordering::Relaxed);
-        let gain = if (fill ^ filled) & LOW == 0 {
-            match refill(terms.floor, Stamp(filled), now) {
-                Refill::Gain(gain, _) => gain,
-                Refill::SetBack(_) => 0,
-            }
-        } else {
-            0
+    pub(crate) fn balance(&self, now: u64) -> u32 {
+        let terms = self.terms.load(Ordering::Acquire);
+        let last = self.brim.load(Ordering::Relaxed);
+        let brim = match self.brim(terms, last, now) {
+            Ok(brim) => brim,
+            // As of the last withdrawal, whichever clock it was by.
+            Err(_) => last,
         };
-        (fill >> LOW_BITS).saturating_add(gain).min(terms.capacity)
+        capacity(terms).saturating_sub(lack(self.spent.load(Ordering::Relaxed), brim))
     }
 
-    /// Changes the balance at `now`, or leaves everything as it is when the balance does not allow it.
+    /// Adds the ratio, and returns the balance as of the last withdrawal: time is looked at by those only.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    pub(crate) fn deposit(&self) -> u32 {
+        let brim = self.brim.load(Ordering::Relaxed);
+        let terms = self.terms.load(Ordering::Relaxed);
+        let mut spent = self.spent.load(Ordering::Relaxed);
+        if lack(spent, brim) != 0 {
+            // Beyond the brim by less than a ratio for each thread: what withdraws cuts it.
+            let ratio = terms >> RATIO_SHIFT & RATIO;
+            spent = self
+                .spent
+                .fetch_sub(ratio, Ordering::Relaxed)
+                .wrapping_sub(ratio);
+        }
+        capacity(terms).saturating_sub(lack(spent, brim))
+    }
+
+    /// Takes what `posting` says at `now`, or leaves everything as it is when the balance does not allow it.
     /// Returns the balance that is left, or the one that was too small.
-    // In each operation by itself where code is cheap: what is posted is known there.
-    #[cfg_attr(target_pointer_width = "64", inline(always))]
-    pub(crate) fn update(&self, posting: Posting, now: Stamp) -> Result<u32, u32> {
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    pub(crate) fn withdraw(&self, posting: Posting, now: u64) -> Result<u32, u32> {
         loop {
-            let fill = self.fill.load(Ordering::Relaxed);
-            let filled = self.filled.load(Ordering::Relaxed);
-            if (fill ^ filled) & LOW != 0 {
-                self.complete(fill, filled, now);
-                continue;
-            }
-            let (terms, balance) = (self.terms(), fill >> LOW_BITS);
-            if posting == Posting::Deposit && balance == terms.capacity {
-                // Whatever time it is, there is no room.
-                return Ok(balance);
-            }
-            let (left, at, again) = match refill(terms.floor, Stamp(filled), now) {
-                Refill::SetBack(at) => (balance, at, true),
-                Refill::Gain(gain, at) => {
-                    let have = balance.saturating_add(gain).min(terms.capacity);
-                    let left = posting.apply(have, terms).ok_or(have)?;
-                    // Full, or nothing came in and nothing goes.
-                    if left == have && have == balance {
-                        return Ok(left);
-                    }
-                    (left, at, false)
+            let terms = self.terms.load(Ordering::Acquire);
+            let last = self.brim.load(Ordering::Relaxed);
+            let brim = match self.brim(terms, last, now) {
+                Ok(brim) => brim,
+                Err(by) => {
+                    self.set_back(last, by);
+                    continue;
                 }
             };
-            let next = left << LOW_BITS | at.0 & LOW;
-            if exchange(&self.fill, fill, next) {
-                self.follow(filled, at.0);
-                if !again {
-                    return Ok(left);
-                }
+            let spent = self.spent.load(Ordering::Relaxed);
+            let lack = lack(spent, brim);
+            let capacity = capacity(terms);
+            let Some(after) = posting.apply(lack, capacity) else {
+                return Err(capacity.saturating_sub(lack));
+            };
+            if exchange(&self.spent, spent, brim.wrapping_add(after)) {
+                self.follow(last, brim);
+                return Ok(capacity - after);
             }
         }
     }
 
-    /// Does for another thread what comes after its exchange of `fill`.
-    #[cold]
-    fn complete(&self, fill: u32, filled: u32, now: Stamp) {
-        // The two words are of one moment only if the first is still what it was.
-        if self.fill.load(Ordering::Relaxed) == fill {
-            let behind = filled.wrapping_sub(now.0);
-            let at = if (AHEAD..=BEHIND).contains(&behind) {
-                // This thread was stopped for long since it read its clock: the first such stamp after
-                // `filled`, so that it does not turn back what others did meanwhile.
-                filled.wrapping_add(fill.wrapping_sub(filled) & LOW)
-            } else {
-                let latest = now.0.wrapping_add(AHEAD);
-                latest.wrapping_sub(latest.wrapping_sub(fill) & LOW)
-            };
-            self.follow(filled, at);
+    /// What `spent` is of a full budget at `now`; or, of a clock that was set back, by how much.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    fn brim(&self, terms: u32, last: u32, now: u64) -> Result<u32, u32> {
+        // Acquire pairs with `set_terms`.
+        let floor = Floor(self.floor.load(Ordering::Acquire));
+        let base = self.base.load(Ordering::Acquire);
+        if self.terms.load(Ordering::Relaxed) != terms & !CHANGING {
+            return Ok(last);
+        }
+        let brim = base
+            .wrapping_add(floor.given(now))
+            .wrapping_sub(capacity(terms));
+        let behind = last.wrapping_sub(brim);
+        if behind as i32 <= 0 {
+            Ok(brim)
+        } else {
+            stood_still(floor, last, behind)
         }
     }
 
     #[inline]
-    fn follow(&self, seen: u32, at: u32) {
-        if seen != at {
-            // A failure means that someone was faster, with the same low bits.
-            exchange(&self.filled, seen, at);
+    fn follow(&self, last: u32, brim: u32) {
+        if last != brim {
+            // A failure means that someone was faster.
+            exchange(&self.brim, last, brim);
+        }
+    }
+
+    /// Goes on from a time whose brim is lower by so much.
+    #[cold]
+    fn set_back(&self, last: u32, by: u32) {
+        if exchange(&self.brim, last, last.wrapping_sub(by)) {
+            update(&self.spent, |spent| spent.wrapping_sub(by));
         }
     }
 
     /// Sets the balance that it had `asleep` units before `now`; before anything else uses it.
-    pub(crate) fn restore(&self, balance: u32, now: Stamp, asleep: u32) {
-        let terms = self.terms();
-        let filled = now.0.wrapping_sub(asleep.min(Stamp::MAX_UNITS));
-        let fill = balance.min(terms.capacity) << LOW_BITS | filled & LOW;
-        self.filled.store(filled, Ordering::Relaxed);
-        self.fill.store(fill, Ordering::Relaxed);
+    pub(crate) fn restore(&self, balance: u32, now: u64, asleep: u32) {
+        let terms = self.terms.load(Ordering::Relaxed);
+        let slept = self.floor().gain(now as u32, asleep);
+        let balance = balance.saturating_add(slept).min(capacity(terms));
+        let brim = self
+            .floor()
+            .given(now)
+            .wrapping_add(self.base.load(Ordering::Relaxed))
+            .wrapping_sub(capacity(terms));
+        let lack = capacity(terms) - balance;
+        self.brim.store(brim, Ordering::Relaxed);
+        self.spent.store(brim.wrapping_add(lack), Ordering::Relaxed);
     }
 
     /// Changes the terms; the balance stays equally full.
-    pub(crate) fn set_terms(&self, terms: Terms, now: Stamp) {
+    pub(crate) fn set_terms(&self, terms: Terms, now: u64) {
         // What came in so far came in under the old terms.
-        let _ = self.update(Posting::Settle, now);
-        let before = self.terms().capacity;
-        self.terms.store(word(terms), Ordering::Relaxed);
-        self.floor.store(terms.floor.0, Ordering::Relaxed);
-        update(&self.fill, |fill| {
-            let balance = rescale(fill >> LOW_BITS, before, terms.capacity);
-            balance << LOW_BITS | fill & LOW
+        let _ = self.withdraw(Posting::Withdraw(0), now);
+        let before = self.terms.load(Ordering::Relaxed) & !CHANGING;
+        self.terms.store(before | CHANGING, Ordering::Relaxed);
+        let last = self.brim.load(Ordering::Relaxed);
+        let given = last.wrapping_add(capacity(before));
+        // Release pairs with `brim`.
+        let base = given.wrapping_sub(terms.floor.given(now));
+        self.base.store(base, Ordering::Release);
+        self.floor.store(terms.floor.0, Ordering::Release);
+        let brim = given.wrapping_sub(terms.capacity);
+        self.brim.store(brim, Ordering::Relaxed);
+        update(&self.spent, |spent| {
+            let balance = capacity(before).saturating_sub(lack(spent, last));
+            let balance = rescale(balance, capacity(before), terms.capacity);
+            brim.wrapping_add(terms.capacity - balance)
         });
+        let turn = before & TURN ^ TURN;
+        self.terms.store(word(terms) | turn, Ordering::Release);
     }
 }
 
-/// What `floor` adds from `filled` to `now`.
-///
-/// Stamps that follow one another differ in their low bits: where `now` would not, the next one is filled up to,
-/// and what comes in during that unit is lost (less than a 4,096th of the floor, and never too much).
-#[cfg_attr(target_pointer_width = "64", inline)]
-fn refill(floor: Floor, filled: Stamp, now: Stamp) -> Refill {
-    let distinct = |step: u32| Stamp(now.0.wrapping_add(u32::from(step & LOW == 0)));
-    match now.since(filled) {
-        Some(elapsed) => match floor.gain(filled.0, elapsed) {
-            0 => Refill::Gain(0, filled),
-            gain => Refill::Gain(gain, distinct(elapsed)),
-        },
-        None => match filled.0.wrapping_sub(now.0) {
-            behind if behind <= BEHIND => Refill::Gain(0, filled),
-            behind => Refill::SetBack(distinct(behind)),
-        },
+/// A clock that is this much behind: of a thread that was stopped after it read it, for which time stands still;
+/// or, from half a minute on, set back.
+#[cold]
+fn stood_still(floor: Floor, last: u32, behind: u32) -> Result<u32, u32> {
+    if behind <= floor.given(BEHIND).saturating_add(1) {
+        Ok(last)
+    } else {
+        Err(behind)
     }
 }
+
+/// Units that a clock may be behind another before it has been set back. 30 to 65 s.
+const BEHIND: u64 = 1 << 16;

@@ -13,7 +13,7 @@ use crate::law::budget::Posting;
 use crate::outcome::Outcome;
 use crate::permit::Slot;
 use crate::settle::{Change, Settled};
-use crate::time::{Stamp, Ticks, Timestamp};
+use crate::time::{Ticks, Timestamp};
 use core::borrow::Borrow;
 
 use super::Policy;
@@ -107,7 +107,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
                 Err(rejected) => return Err(Denied::Refused(Refusal::Limiter(rejected))),
             }
         }
-        self.charge(who, stamp).map_err(Denied::Exhausted)?;
+        self.charge(who, now).map_err(Denied::Exhausted)?;
         if let Some(throttle) = &policy.throttle {
             self.requests.request(throttle, stamp);
         }
@@ -121,11 +121,14 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         }
     }
 
-    fn charge(&self, who: Who, now: Stamp) -> Result<(), Exhausted> {
+    fn charge(&self, who: Who, now: Timestamp) -> Result<(), Exhausted> {
         let owes = who == Who::First && self.backlog.is(OWED);
         let posting = match who {
             Who::First if owes => Posting::Withdraw(self.policy().retry_cost.get()),
-            Who::First => Posting::Deposit,
+            Who::First => {
+                self.budget.deposit();
+                return Ok(());
+            }
             Who::Retry(cost) => Posting::Withdraw(cost.get()),
             Who::Hedge(cost) => Posting::WithdrawHedge(cost.get()),
         };

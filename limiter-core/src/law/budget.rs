@@ -16,42 +16,36 @@ pub(crate) struct Terms {
 /// What is done to a balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Posting {
-    /// A first attempt adds the ratio.
-    Deposit,
     /// A retry takes its cost.
     Withdraw(u32),
     /// A hedge takes its cost, from a budget that is more than half full.
     WithdrawHedge(u32),
-    /// Only what time added.
-    Settle,
 }
 
 impl Posting {
-    /// The balance afterwards, never above the capacity; `None` when `have` does not allow it.
+    /// What is missing to a full budget afterwards, where `lack` is now; `None` when that does not allow it.
     #[inline]
-    pub(crate) const fn apply(self, have: u32, terms: Terms) -> Option<u32> {
-        let after = match self {
-            Self::Deposit => have.saturating_add(terms.ratio),
-            Self::WithdrawHedge(_) if have <= terms.capacity / 2 => return None,
-            Self::Withdraw(cost) | Self::WithdrawHedge(cost) => match have.checked_sub(cost) {
-                Some(left) => left,
-                None => return None,
-            },
-            Self::Settle => have,
+    pub(crate) const fn apply(self, lack: u32, capacity: u32) -> Option<u32> {
+        let cost = match self {
+            Self::WithdrawHedge(_) if lack >= capacity - capacity / 2 => return None,
+            Self::Withdraw(cost) | Self::WithdrawHedge(cost) => cost,
         };
-        Some(if after > terms.capacity {
-            terms.capacity
-        } else {
-            after
-        })
+        // No cost that could be paid is larger, so the sum is one.
+        let cost = if cost > MOST { MOST } else { cost };
+        let after = lack + cost;
+        if after <= capacity { Some(after) } else { None }
     }
 }
 
-/// What time adds: milli-tokens per 2³² units of time, as 26 bits of mantissa and 6 of exponent.
+/// Half of what a word holds: more than any capacity.
+const MOST: u32 = u32::MAX / 2;
+
+/// What time adds: milli-tokens per 2³² units of time, as 26 bits of mantissa and 6 of exponent; of this is kept
+/// what is missing to 32.
 ///
-/// Everything that ever came in until stamp `s` is `floor(s · k / 2³²)`, so what came in between two stamps
-/// is the difference of two such numbers: whatever a refill rounds away is in the next one, and the sum
-/// over any number of refills is that of one. `k` is whole, so the sum goes on over the wrap of stamps.
+/// Everything that ever came in until unit `s` is `floor(s · k / 2³²)`, so what came in between two stamps
+/// is the difference of two such numbers: whatever is rounded away is in the next one, and the sum over any
+/// number of steps is that of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Floor(pub(crate) u32);
 
@@ -60,7 +54,12 @@ const EXPONENT_MASK: u32 = (1 << EXPONENT_BITS) - 1;
 const MANTISSA_BITS: u32 = 32 - EXPONENT_BITS;
 
 impl Floor {
-    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const NONE: Self = Self::of(0, 0);
+
+    /// `mantissa << exponent`, which is at most 26.
+    const fn of(mantissa: u32, exponent: u32) -> Self {
+        Self(mantissa << EXPONENT_BITS | (32 - exponent))
+    }
 
     /// `milli` in each `ticks` ticks, whose unit is `1 << shift` ticks; rounded down by less than two
     /// millionths.
@@ -78,19 +77,27 @@ impl Floor {
             // Slower than one milli-token in a day; the mantissa gives way.
             let down = exponent.unsigned_abs();
             let mantissa = if down < 32 { mantissa >> down } else { 0 };
-            Self(mantissa << EXPONENT_BITS)
+            Self::of(mantissa, 0)
         } else if exponent > 26 {
-            Self(!EXPONENT_MASK | 26)
+            Self::of(u32::MAX >> EXPONENT_BITS, 26)
         } else {
-            Self(mantissa << EXPONENT_BITS | exponent as u32)
+            Self::of(mantissa, exponent as u32)
         }
+    }
+
+    /// Milli-tokens that ever came in until `units`, modulo 2³².
+    #[inline]
+    pub(crate) const fn given(self, units: u64) -> u32 {
+        let product = units.wrapping_mul((self.0 >> EXPONENT_BITS) as u64);
+        // At most 32: the bits that are kept are those of a product of 64.
+        (product >> (self.0 & EXPONENT_MASK)) as u32
     }
 
     /// Milli-tokens that come in during `elapsed` units from stamp `from`; saturates.
     #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) const fn gain(self, from: u32, elapsed: u32) -> u32 {
         // At most 26 bits shifted by 26: both halves below fit.
-        let k = ((self.0 >> EXPONENT_BITS) as u64) << (self.0 & EXPONENT_MASK);
+        let k = ((self.0 >> EXPONENT_BITS) as u64) << ((32 - (self.0 & EXPONENT_MASK)) & 31);
         let (high, low) = ((k >> 32) as u32, k as u32);
         // What `floor(from · k / 2³²)` left over; the high half of `k` leaves nothing.
         let rest = from.wrapping_mul(low) as u64;
@@ -147,6 +154,26 @@ mod tests {
             }
             let at_once = floor.gain(u32::MAX - 5_000_000, step * 1_000);
             assert_eq!(sum, u64::from(at_once), "steps of {step}");
+        }
+    }
+
+    #[test]
+    fn what_was_given_until_then_is_what_came_in_between() {
+        for floor in [
+            Floor::new(TOKEN, 10_000_000, 9),
+            Floor::new(1_000 * TOKEN, 1_000, 0),
+            Floor::new(1, 500_000_000_000, 9),
+        ] {
+            for from in [0, 12_345, (1 << 32) - 1_000, 1 << 32, 1 << 40] {
+                for elapsed in [0, 1, 1_001, 1_000_000] {
+                    let between = floor.given(from + elapsed).wrapping_sub(floor.given(from));
+                    let came_in = floor.gain(from as u32, elapsed as u32);
+                    // A floor that is faster than the word saturates there, and wraps here.
+                    if came_in != u32::MAX {
+                        assert_eq!(between, came_in, "{elapsed} units from {from}");
+                    }
+                }
+            }
         }
     }
 

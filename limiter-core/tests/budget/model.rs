@@ -50,12 +50,17 @@ impl Numbers {
         }
     }
 
+    /// What the floor gives in so many milliseconds, rounded up.
+    fn given(self, millis: u64) -> u128 {
+        self.floor.map_or(0, |(milli, period)| {
+            (u128::from(millis) * u128::from(milli)).div_ceil(period.into())
+        })
+    }
+
     /// The most that an interval with so many first attempts may withdraw.
     fn most(self, firsts: u64, millis: u64) -> u128 {
-        let floor = self.floor.map_or(0, |(milli, period)| {
-            (u128::from(millis) * u128::from(milli)).div_ceil(period.into())
-        });
-        u128::from(self.capacity) + u128::from(self.ratio) * u128::from(firsts) + floor + 1
+        let capacity = u128::from(self.capacity);
+        capacity + u128::from(self.ratio) * u128::from(firsts) + self.given(millis) + 1
     }
 }
 
@@ -111,22 +116,20 @@ pub(crate) fn is_the_plain_budget(
         per,
     };
     let mut now = 0;
-    // Up to a second after the first use does not count.
-    budget.deposit(at(now));
     for (op, passed) in work {
         now += passed;
         model.balance = (model.balance + u128::from(passed) * model.milli).min(model.capacity);
         let have = budget.balance(at(now)).get();
         let exact = model.balance / model.per;
-        // Two thousandths for the parts of one, and what the floor rounds off and loses.
-        let slack = 2 + u128::from(now) * model.milli / model.per / 4_000;
+        // Two thousandths for the parts of one, and what the floor rounds off.
+        let slack = 2 + u128::from(now) * model.milli / model.per / 100_000;
         prop_assert!(
             (exact.saturating_sub(slack)..=exact + 1).contains(&have.into()),
             "{have} for {exact}"
         );
         let taken = match op {
             Op::First => {
-                budget.deposit(at(now));
+                budget.deposit();
                 model.balance = (model.balance + model.ratio).min(model.capacity);
                 0
             }
@@ -153,23 +156,19 @@ pub(crate) fn keeps_its_promise(
     work: Vec<(Op, i64)>,
 ) -> TestCaseResult {
     let budget = budget(numbers.config());
-    let (mut clock, mut seen) = (start, start as u32);
-    // Per operation: time that passed before it, what it withdrew, whether it was a first attempt.
+    let mut clock = start;
+    // Per operation: time that passed before it, whether it may look like more, what it withdrew, whether it was
+    // a first attempt.
     let mut log = Vec::new();
     for (op, step) in work {
         clock = clock.wrapping_add_signed(step);
-        // Stamps wrap: what looks like the top sixteenth is a step back.
-        let ahead = (clock as u32).wrapping_sub(seen);
-        let passed = if ahead < u32::MAX - u32::MAX / 16 {
-            u64::from(ahead)
-        } else {
-            0
-        };
-        seen = clock as u32;
+        let passed = u64::try_from(step).unwrap_or(0);
+        // What the floor gives in half the range of the word looks like the other half.
+        let wild = numbers.given(step.unsigned_abs()) >= 1 << 30;
         let now = at(clock);
         let (taken, first) = match op {
             Op::First => {
-                prop_assert!(budget.deposit(now).get() <= numbers.capacity);
+                prop_assert!(budget.deposit().get() <= numbers.capacity);
                 (0, 1)
             }
             Op::Retry(cost) => (
@@ -189,15 +188,18 @@ pub(crate) fn keeps_its_promise(
                 0,
             ),
         };
-        log.push((passed, u64::from(taken), first));
+        log.push((passed, wild, u64::from(taken), first));
     }
     for begin in 0..log.len() {
-        let (mut time, mut taken, mut firsts) = (0u64, 0u64, 0u64);
-        for (index, (passed, cost, first)) in log[begin..].iter().enumerate() {
+        let (mut time, mut taken, mut firsts, mut full) = (0u64, 0u64, 0u64, 0u64);
+        for (index, (passed, wild, cost, first)) in log[begin..].iter().enumerate() {
             // The interval begins with its first operation.
-            time += if index == 0 { 0 } else { *passed };
+            if index > 0 {
+                time += passed;
+                full += u64::from(*wild);
+            }
             taken += cost;
-            let paid = numbers.most(firsts, time);
+            let paid = numbers.most(firsts, time) + u128::from(full * u64::from(numbers.capacity));
             prop_assert!(u128::from(taken) <= paid, "{taken} of {paid} in {time} ms");
             firsts += first;
         }

@@ -33,7 +33,7 @@ fn two_withdrawals_against_a_deposit_spend_what_there_is_once() {
                 thread::spawn(move || u32::from(budget.withdraw(Tokens::ONE, START).is_ok()))
             })
             .collect();
-        budget.deposit(START);
+        budget.deposit();
         let spent: u32 = threads.into_iter().map(|t| t.join().unwrap()).sum();
         assert!(spent <= 1);
         assert_eq!(budget.balance(START).get() + spent * 1_000, 1_000);
@@ -41,34 +41,67 @@ fn two_withdrawals_against_a_deposit_spend_what_there_is_once() {
 }
 
 #[test]
-fn two_that_refill_at_once_add_the_time_once() {
-    explore("budget-refill", || {
+fn two_that_come_at_once_have_what_time_gave_once() {
+    explore("budget-time", || {
         let budget = budget(Tokens::milli(0));
         let thread = {
             let budget = Arc::clone(&budget);
             thread::spawn(move || u32::from(budget.withdraw(Tokens::ONE, after(1_000)).is_ok()))
         };
-        budget.deposit(after(1_000));
-        let spent = thread.join().unwrap();
-        assert_eq!(spent, 1, "a second gave a token");
+        budget.deposit();
+        let spent = u32::from(budget.withdraw(Tokens::ONE, after(1_000)).is_ok());
+        assert_eq!(spent + thread.join().unwrap(), 1, "a second gave a token");
         assert_eq!(budget.balance(after(1_000)).get(), 100);
-        // Whoever came second left the stamp where the time was added up to.
-        assert_eq!(budget.balance(after(2_000)).get(), 1_100);
+        assert_eq!(budget.balance(after(1_900)).get(), 1_000);
     });
 }
 
 #[test]
-fn one_who_refills_with_an_older_time_adds_nothing_twice() {
+fn one_who_comes_with_an_older_time_takes_nothing_twice_and_loses_nothing() {
     explore("budget-older", || {
         let budget = budget(Tokens::milli(0));
         let thread = {
             let budget = Arc::clone(&budget);
-            thread::spawn(move || budget.deposit(after(500)).get())
+            thread::spawn(move || budget.withdraw(Tokens::milli(400), after(500)).is_ok())
         };
-        budget.deposit(after(1_000));
-        thread.join().unwrap();
-        assert_eq!(budget.balance(after(1_000)).get(), 1_200);
-        assert_eq!(budget.balance(after(1_500)).get(), 1_700);
+        assert!(budget.withdraw(Tokens::milli(600), after(1_000)).is_ok());
+        assert!(thread.join().unwrap());
+        assert_eq!(budget.balance(after(1_000)).get(), 0);
+        assert_eq!(budget.balance(after(1_500)).get(), 500);
+    });
+}
+
+#[test]
+fn two_that_find_the_clock_set_back_add_nothing_and_lose_nothing() {
+    explore("budget-set-back", || {
+        let budget = budget(Tokens::milli(0));
+        let late = after(3_600_000);
+        assert!(budget.withdraw(Tokens::whole(2), late).is_ok());
+        let thread = {
+            let budget = Arc::clone(&budget);
+            thread::spawn(move || budget.withdraw(Tokens::ONE, START).is_ok())
+        };
+        assert!(budget.withdraw(Tokens::ONE, START).is_err());
+        assert!(!thread.join().unwrap());
+        assert_eq!(budget.balance(START).get(), 0);
+        assert_eq!(budget.balance(after(1_000)).get(), 1_000);
+    });
+}
+
+#[test]
+fn a_floor_that_changes_beside_a_withdrawal_gives_neither_more_nor_less() {
+    explore("budget-floor", || {
+        let budget = budget(Tokens::milli(0));
+        let thread = {
+            let budget = Arc::clone(&budget);
+            thread::spawn(move || u32::from(budget.withdraw(Tokens::ONE, after(1_000)).is_ok()))
+        };
+        let none = BudgetConfig::new()
+            .capacity(Tokens::whole(2))
+            .without_floor();
+        assert!(budget.reconfigure(none, after(1_000)).is_ok());
+        let spent = thread.join().unwrap();
+        assert_eq!(budget.balance(after(1_500)).get() + 1_000 * spent, 1_000);
     });
 }
 
@@ -78,7 +111,7 @@ fn a_reconfiguration_beside_a_deposit_leaves_no_more_than_the_new_capacity() {
         let budget = budget(Tokens::whole(2));
         let thread = {
             let budget = Arc::clone(&budget);
-            thread::spawn(move || budget.deposit(START))
+            thread::spawn(move || budget.deposit())
         };
         let smaller = BudgetConfig::new().capacity(Tokens::ONE).without_floor();
         assert!(budget.reconfigure(smaller, START).is_ok());

@@ -15,7 +15,7 @@ const TOPS: u32 = 1 << 31;
 /// A ring of two buckets of 16 units, with five counts in the one that is to be used again at 32.
 fn used() -> Arc<Ring<2>> {
     let ring = Ring::new();
-    ring.wheel(SHIFT, TOPS).add(Stamp(1), 5);
+    ring.add(SHIFT, TOPS, Stamp(1), 5);
     Arc::new(ring)
 }
 
@@ -31,7 +31,7 @@ fn a_ring_that_turns_counts_nothing_old_and_loses_at_most_one_of_two() {
     explore("cell-ring", || {
         let ring = used();
         let come = |ring: &Ring<2>| {
-            ring.wheel(SHIFT, TOPS).add(Stamp(32), 1);
+            ring.add(SHIFT, TOPS, Stamp(32), 1);
             let seen = sum(ring, 32);
             assert!(seen <= 2, "{seen} with old counts");
         };
@@ -52,9 +52,9 @@ fn two_that_add_to_one_bucket_are_both_counted() {
         let ring = used();
         let thread = {
             let ring = Arc::clone(&ring);
-            thread::spawn(move || ring.wheel(SHIFT, TOPS).add(Stamp(2), 1))
+            thread::spawn(move || ring.add(SHIFT, TOPS, Stamp(2), 1))
         };
-        ring.wheel(SHIFT, TOPS).add(Stamp(3), 1);
+        ring.add(SHIFT, TOPS, Stamp(3), 1);
         thread.join().unwrap();
         assert_eq!(sum(&ring, 3), 7);
     });

@@ -144,7 +144,7 @@ impl<'a, C: Clock> Way<'a, C> {
     fn new(shared: &'a Shared<C>) -> Self {
         let now = shared.clock.now();
         for budget in &shared.budgets {
-            budget.deposit(now);
+            budget.deposit();
         }
         Self { shared, next: 0 }
     }

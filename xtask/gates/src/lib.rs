@@ -37,5 +37,5 @@ pub fn withdraw(budget: &RetryBudget, now: Timestamp) -> bool {
 
 #[inline(never)]
 pub fn deposit(budget: &RetryBudget, now: Timestamp) -> u32 {
-    budget.deposit(now).get()
+    budget.deposit().get()
 }

@@ -133,7 +133,7 @@ mod dependency {
         black_box(&call.abandon(now()));
         drop(call);
         let budget = dependency.budget();
-        black_box(budget.deposit(now()));
+        black_box(budget.deposit());
         black_box(budget.withdraw(Tokens::milli(black_box(1)), now()).is_ok());
         black_box(budget.balance(now()));
         black_box(&dependency.snapshot(now()));

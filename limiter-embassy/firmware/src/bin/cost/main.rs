@@ -157,7 +157,7 @@ fn dependency(table: &mut Table) {
     let dependency = black_box(&DEPENDENCY);
     let budget = dependency.budget();
     let now = at(1_000);
-    budget.deposit(now);
+    budget.deposit();
     let counted = count(|| {
         black_box(budget.withdraw(Tokens::milli(1), now).is_ok());
     });
