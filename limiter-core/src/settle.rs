@@ -54,22 +54,30 @@ impl<L: Law> Limiter<L> {
         if !slot.sample().teaches(outcome) {
             return self.release(slot);
         }
-        // Frees the slot also when a law of the user's panics.
+        match self.observe_held(slot, outcome, now) {
+            (Some(slot), change) => Settled {
+                change,
+                ..self.release(slot)
+            },
+            (None, _) => Settled::NOTHING,
+        }
+    }
+
+    /// Records what became of a slot, and frees it when a law of the user's panics; gives it back, and the change.
+    #[inline]
+    pub(crate) fn observe_held(
+        &self,
+        slot: Slot,
+        outcome: Outcome,
+        now: Timestamp,
+    ) -> (Option<Slot>, Option<Change>) {
+        let sample = slot.sample();
         let mut guard = ReleaseOnDrop {
             limiter: self,
             slot: Some(slot),
         };
-        let change = match &guard.slot {
-            Some(slot) => self.observe(slot, outcome, now),
-            None => None,
-        };
-        match guard.slot.take() {
-            Some(slot) => Settled {
-                change,
-                ..self.release(slot)
-            },
-            None => Settled::NOTHING,
-        }
+        let change = self.observe_sample(sample, outcome, now, now);
+        (guard.slot.take(), change)
     }
 
     /// Records what became of a slot without freeing it; for adapters whose work outlives its answer.

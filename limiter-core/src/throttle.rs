@@ -127,15 +127,17 @@ impl Requests {
         self.0.wheel(settings.shift, TOPS)
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline)]
     fn share_q16(&self, settings: &ThrottleSettings, now: Stamp) -> u32 {
         let (mut requests, mut accepts) = (0, 0);
-        self.wheel(settings).within(now, |word| {
+        for word in self.0.within(settings.shift, now) {
             requests += word >> 16;
             accepts += word & 0xffff;
-        });
+        }
         settings.rule.share_q16(requests, accepts)
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn refuses(&self, settings: &ThrottleSettings, now: Stamp, random: u32) -> bool {
         refuses(self.share_q16(settings, now), random)
     }
@@ -144,10 +146,12 @@ impl Requests {
         (self.share_q16(settings, now) * 1_000) >> 16
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn request(&self, settings: &ThrottleSettings, now: Stamp) {
         self.0.add(settings.shift, TOPS, now, REQUEST);
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn accept(&self, settings: &ThrottleSettings, now: Stamp) {
         self.0.add(settings.shift, TOPS, now, ACCEPT);
     }

@@ -66,7 +66,10 @@ where
 #[must_use = "dropping a call gives up"]
 pub struct Call<D: Depends> {
     depends: D,
-    options: CallOptions,
+    most_attempts: u32,
+    hedges: bool,
+    /// Keeps its slot during back-off.
+    holds: bool,
     time: Allowance,
     /// Started so far, those that were carried here among them.
     attempts: u32,
@@ -104,6 +107,7 @@ enum Phase {
 }
 
 impl<D: Depends> Call<D> {
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn begin(depends: D, now: Timestamp, options: CallOptions) -> Self {
         let policy = depends.dependency().policy();
         let carried = options.carried;
@@ -111,6 +115,9 @@ impl<D: Depends> Call<D> {
             policy.rate.ticks(carried.left)
         });
         Self {
+            most_attempts: options.attempts.unwrap_or(policy.attempts),
+            hedges: options.hedge,
+            holds: options.hold,
             time: Allowance::new(total, now),
             attempts: carried.map_or(0, |carried| carried.attempts),
             failures: 0,
@@ -124,7 +131,6 @@ impl<D: Depends> Call<D> {
             phase: Phase::Ready,
             events: Events::default(),
             depends,
-            options,
         }
     }
 
@@ -132,59 +138,84 @@ impl<D: Depends> Call<D> {
     ///
     /// A call that gave up because an attempt was refused here may be asked again, later; after any other
     /// end the answer stays the same.
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub fn step(&mut self, now: Timestamp, random: u32) -> Step {
-        self.go_on(now, random, None)
+        let left = self.time.at(now);
+        match self.phase {
+            Phase::Over(step) if self.slot.is_none() => step,
+            _ => self.go_on(left, now, random),
+        }
     }
 
     /// Like [`step`](Call::step), with a slot that the adapter took for the next attempt, by waiting in its
     /// queue. Where no attempt is due the slot is freed.
     pub fn step_with(&mut self, slot: Slot, now: Timestamp, random: u32) -> Step {
-        self.go_on(now, random, Some(slot))
+        let left = self.time.at(now);
+        // One that is held already is as good.
+        if let Some(other) = self.slot.replace(slot) {
+            self.release(other);
+        }
+        self.go_on(left, now, random)
     }
 
-    fn go_on(&mut self, now: Timestamp, random: u32, slot: Option<Slot>) -> Step {
-        let left = self.time.at(now);
-        if let Some(slot) = slot {
-            // One that is held already is as good.
-            if let Some(other) = self.slot.replace(slot) {
-                self.release(other);
-            }
-        }
-        let step = match self.phase {
-            Phase::Over(step) => step,
-            Phase::Running => self.look_after(left, now, random),
-            Phase::Ready => self.start(left, now, random),
-            Phase::Waiting { since, length } => match now.since(since) {
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    fn go_on(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
+        if let Phase::Waiting { since, length } = self.phase {
+            match now.since(since) {
                 Some(passed) if passed >= length => {
                     self.leave_place();
                     self.phase = Phase::Ready;
-                    self.start(left, now, random)
                 }
-                Some(_) => Step::Wait(since.after(length)),
+                Some(_) => return self.waits(since.after(length)),
                 // The clock was set back: wait no longer than from now on.
-                None => self.wait(length, now),
-            },
-        };
-        if !matches!(step, Step::Wait(_)) || !self.options.hold {
-            if let Some(slot) = self.slot.take() {
-                self.release(slot);
+                None => return self.wait(length, now),
             }
         }
-        step
+        match self.phase {
+            Phase::Ready => self.start(left, now, random),
+            Phase::Over(step) => {
+                self.give_up_slot();
+                step
+            }
+            _ => {
+                self.give_up_slot();
+                self.look_after(left, now, random)
+            }
+        }
+    }
+
+    /// Waits until then, with its slot if it may keep one.
+    fn waits(&mut self, until: Timestamp) -> Step {
+        if !self.holds {
+            self.give_up_slot();
+        }
+        Step::Wait(until)
+    }
+
+    /// Frees the slot that no attempt is due for.
+    #[inline]
+    fn give_up_slot(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            self.release(slot);
+        }
     }
 
     /// Reports how an attempt ended. A number that is not running is none of this call's and changes nothing.
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub fn finish(&mut self, number: u32, ending: Ending, now: Timestamp, random: u32) {
         let left = self.time.at(now);
-        for index in 0..self.running.len() {
-            if self.is_number(index, number) {
-                self.end(index, ending, left, now, random);
+        let is_it = |running: &Running| running.number == number;
+        if let Some(running) = self
+            .running
+            .iter_mut()
+            .find_map(|it| it.take_if(|it| is_it(it)))
+        {
+            if matches!(ending.how, How::Success) {
+                self.succeed(running, now, random);
+            } else {
+                self.end(running, ending, left, now, random);
             }
         }
-    }
-
-    fn is_number(&self, index: usize, number: u32) -> bool {
-        matches!(self.running.get(index), Some(Some(running)) if running.number == number)
     }
 
     /// Attempts made and time left, to travel with a job that is put back into a queue.
@@ -225,6 +256,7 @@ impl<D: Depends> Call<D> {
         }
     }
 
+    #[inline(never)]
     fn free(&mut self) {
         for index in 0..self.running.len() {
             if let Some(running) = self.running.get_mut(index).and_then(Option::take) {
@@ -232,16 +264,18 @@ impl<D: Depends> Call<D> {
                 self.events.add(settled);
             }
         }
-        if let Some(slot) = self.slot.take() {
-            self.release(slot);
-        }
+        self.give_up_slot();
         self.leave_place();
     }
 }
 
 impl<D: Depends> Drop for Call<D> {
+    #[inline]
     fn drop(&mut self) {
-        self.free();
+        let runs = self.running.iter().any(Option::is_some);
+        if runs || self.slot.is_some() || self.place {
+            self.free();
+        }
     }
 }
 

@@ -11,8 +11,10 @@ use crate::time::{Ticks, Timestamp};
 
 impl<D: Depends> Call<D> {
     /// Starts an attempt, if every rule lets it through.
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub(super) fn start(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
         if left.get() == 0 {
+            self.give_up_slot();
             return self.over(Step::GiveUp(GiveUp::Deadline));
         }
         let dependency = self.depends.dependency();
@@ -29,7 +31,7 @@ impl<D: Depends> Call<D> {
         let slot = self.slot.take();
         match dependency.admit_attempt(who, slot, now, random, &mut self.events) {
             Ok(admitted) => {
-                self.hedge_after = if self.options.hedge {
+                self.hedge_after = if self.hedges {
                     dependency.hedge_delay()
                 } else {
                     None
@@ -43,6 +45,7 @@ impl<D: Depends> Call<D> {
         }
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline)]
     fn launch(&mut self, admitted: Admitted, hedge: bool, left: Ticks, now: Timestamp) -> Step {
         let usual = self.depends.dependency().timeout();
         let timeout = usual.min(left);
@@ -67,6 +70,7 @@ impl<D: Depends> Call<D> {
     }
 
     /// Ends attempts whose time is over, and sends a hedge when one is due.
+    #[inline(never)]
     pub(super) fn look_after(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
         let mut wake = now.after(left);
         for index in 0..self.running.len() {
@@ -76,7 +80,9 @@ impl<D: Depends> Call<D> {
             let (number, timeout) = (running.number, running.timeout);
             let age = self.age(&running.admitted.slot, now);
             if left.get() == 0 || age >= timeout {
-                self.end(index, Ending::timeout(), left, now, random);
+                if let Some(running) = self.running.get_mut(index).and_then(Option::take) {
+                    self.end(running, Ending::timeout(), left, now, random);
+                }
                 return Step::Cancel(number);
             }
             wake = wake.min(due(timeout, age, now));
@@ -104,7 +110,7 @@ impl<D: Depends> Call<D> {
     fn hedge(&mut self, left: Ticks, now: Timestamp, random: u32) -> Option<Step> {
         let dependency = self.depends.dependency();
         let policy = dependency.policy();
-        if self.attempts >= self.most_attempts() || self.told_not_to || !dependency.calm(now) {
+        if self.attempts >= self.most_attempts || self.told_not_to || !dependency.calm(now) {
             return None;
         }
         let who = Who::Hedge(policy.retry_cost);
@@ -114,23 +120,29 @@ impl<D: Depends> Call<D> {
         Some(self.launch(admitted, true, left, now))
     }
 
-    fn most_attempts(&self) -> u32 {
-        let policy = self.depends.dependency().policy();
-        self.options.attempts.unwrap_or(policy.attempts)
+    /// An attempt did its work: settles it, and whatever else still runs.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    pub(super) fn succeed(&mut self, running: Running, now: Timestamp, random: u32) {
+        let dependency = self.depends.dependency();
+        let (admitted, ending) = (running.admitted, Ending::success());
+        self.slot =
+            dependency.settle_attempt(admitted, ending, false, now, random, &mut self.events);
+        self.phase = Phase::Over(Step::Done);
+        if self.running.iter().any(Option::is_some) {
+            self.supersede(now, random);
+        }
     }
 
-    /// An attempt ended: settles it and decides what comes after.
+    /// An attempt ended otherwise: settles it and decides what comes after.
+    #[inline(never)]
     pub(super) fn end(
         &mut self,
-        index: usize,
+        running: Running,
         ending: Ending,
         left: Ticks,
         now: Timestamp,
         random: u32,
     ) {
-        let Some(running) = self.running.get_mut(index).and_then(Option::take) else {
-            return;
-        };
         // A timeout that the call's own deadline made early says nothing about the dependency.
         let ending = match ending.how {
             How::Timeout if running.cut => Ending::superseded(),
@@ -138,14 +150,13 @@ impl<D: Depends> Call<D> {
         };
         let alone = self.running.iter().all(Option::is_none);
         let next = match ending.how {
-            How::Success => Some(Phase::Over(Step::Done)),
             How::Permanent | How::Ignored => Some(Phase::Over(Step::GiveUp(GiveUp::Permanent))),
             _ => {
                 self.note(ending);
                 alone.then(|| self.plan(ending, left, now, random))
             }
         };
-        let keep = self.options.hold && matches!(next, Some(Phase::Waiting { .. }));
+        let keep = self.holds && matches!(next, Some(Phase::Waiting { .. }));
         let dependency = self.depends.dependency();
         self.slot = dependency.settle_attempt(
             running.admitted,
@@ -184,7 +195,7 @@ impl<D: Depends> Call<D> {
         if self.told_not_to {
             return over(GiveUp::ToldNotTo);
         }
-        if self.attempts >= self.most_attempts() {
+        if self.attempts >= self.most_attempts {
             return over(GiveUp::Attempts);
         }
         // Only looked at: what is withdrawn is withdrawn when the attempt leaves, or the budget would fill
@@ -210,7 +221,7 @@ impl<D: Depends> Call<D> {
 
     pub(super) fn wait(&mut self, length: Ticks, now: Timestamp) -> Step {
         self.phase = Phase::Waiting { since: now, length };
-        Step::Wait(now.after(length))
+        self.waits(now.after(length))
     }
 
     fn over(&mut self, step: Step) -> Step {
@@ -219,6 +230,7 @@ impl<D: Depends> Call<D> {
     }
 
     /// Settles whatever still runs as given up.
+    #[inline(never)]
     pub(super) fn supersede(&mut self, now: Timestamp, random: u32) {
         for index in 0..self.running.len() {
             if let Some(running) = self.running.get_mut(index).and_then(Option::take) {

@@ -55,6 +55,7 @@ impl Backlog {
         self.0.load(Ordering::Relaxed) & WAITING
     }
 
+    #[inline]
     pub(crate) fn is(&self, bit: u32) -> bool {
         self.0.load(Ordering::Relaxed) & bit != 0
     }
@@ -64,6 +65,7 @@ impl Backlog {
     }
 
     /// Clears the bit; whether it was set.
+    #[inline]
     pub(crate) fn take(&self, bit: u32) -> bool {
         self.is(bit) && self.0.fetch_and(!bit, Ordering::Relaxed) & bit != 0
     }

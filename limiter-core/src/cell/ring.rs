@@ -74,6 +74,27 @@ impl<const N: usize> Ring<N> {
         }
     }
 
+    /// The words that are within the window at `now`, and 0 for the others. Stores nothing.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    pub(crate) fn within(&self, shift: u8, now: Stamp) -> [u32; N] {
+        // Acquire pairs with `turn`.
+        if self.turned.load(Ordering::Acquire) == now.0 >> (shift & 31) {
+            self.buckets
+                .each_ref()
+                .map(|bucket| bucket.load(Ordering::Relaxed))
+        } else {
+            self.after_a_turn(shift, now)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn after_a_turn(&self, shift: u8, now: Stamp) -> [u32; N] {
+        let mut words = [0; N];
+        self.wheel(shift, 0).within(now, &mut words);
+        words
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         for bucket in &self.buckets {
@@ -125,12 +146,12 @@ impl Wheel<'_> {
         }
     }
 
-    /// Calls `with` for each word that is within the window at `now`. Stores nothing.
-    pub(crate) fn within(self, now: Stamp, mut with: impl FnMut(u32)) {
+    /// Copies the words that are within the window at `now`.
+    fn within(self, now: Stamp, words: &mut [u32]) {
         let Place { bucket, fresh, .. } = self.place(now);
-        for back in fresh..self.size() {
+        for (back, word) in (fresh..self.size()).zip(words) {
             if let Some(bucket) = self.bucket(bucket.wrapping_sub(back)) {
-                with(bucket.load(Ordering::Relaxed));
+                *word = bucket.load(Ordering::Relaxed);
             }
         }
     }

@@ -64,6 +64,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
     /// Lets an attempt through: the breaker first, then the throttle, which is for a closed one only, then
     /// the limiter, and the budget last, so that what is refused here costs nothing. Whatever an earlier
     /// rule gave is given back when a later one refuses. `slot` is one that the caller holds already.
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn admit_attempt(
         &self,
         who: Who,
@@ -74,53 +75,59 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
     ) -> Result<Admitted, Denied> {
         let policy = self.policy();
         let stamp = policy.pace.stamp(now);
-        let circuitry = &policy.breaker.circuitry;
-        let mut guard = Pending {
-            dependency: self,
-            slot,
-            lease: None,
-            events,
+        let lease = match self.circuit.enter() {
+            Some(lease) => lease,
+            None => match self.circuit.probe(&policy.breaker.circuitry, stamp) {
+                Ok(lease) => lease,
+                Err(left) => {
+                    let left = policy.pace.ticks(left);
+                    self.turn_away(slot, None, events);
+                    return Err(Denied::Refused(Refusal::Breaker(BreakerOpen { left })));
+                }
+            },
         };
-        let entered = match self.circuit.enter() {
-            Some(lease) => Ok(lease),
-            None => self.circuit.probe(circuitry, stamp),
-        };
-        match entered {
-            Ok(lease) => guard.lease = Some(lease),
-            Err(left) => {
-                return Err(Denied::Refused(Refusal::Breaker(BreakerOpen {
-                    left: policy.pace.ticks(left),
-                })));
-            }
-        }
-        let probes = guard.lease.is_some_and(Lease::is_probe);
-        if let Some(throttle) = policy.throttle.as_ref().filter(|_| !probes) {
-            if self.requests.refuses(throttle, stamp, random) {
+        if let Some(throttle) = &policy.throttle {
+            if !lease.is_probe() && self.requests.refuses(throttle, stamp, random) {
                 // What is refused counts as a request too.
                 self.requests.request(throttle, stamp);
+                self.turn_away(slot, Some(lease), events);
                 return Err(Denied::Refused(Refusal::Throttled));
             }
         }
-        if guard.slot.is_none() {
-            match self.limiter.admit(now) {
-                Ok(slot) => guard.slot = Some(slot),
-                Err(rejected) => return Err(Denied::Refused(Refusal::Limiter(rejected))),
-            }
+        let slot = match slot {
+            Some(slot) => self.limiter.renew(slot, now),
+            None => match self.limiter.admit(now) {
+                Ok(slot) => slot,
+                Err(rejected) => {
+                    self.turn_away(None, Some(lease), events);
+                    return Err(Denied::Refused(Refusal::Limiter(rejected)));
+                }
+            },
+        };
+        if let Err(exhausted) = self.charge(who, now) {
+            self.turn_away(Some(slot), Some(lease), events);
+            return Err(Denied::Exhausted(exhausted));
         }
-        self.charge(who, now).map_err(Denied::Exhausted)?;
         if let Some(throttle) = &policy.throttle {
             self.requests.request(throttle, stamp);
         }
-        match (guard.slot.take(), guard.lease.take()) {
-            (Some(slot), Some(lease)) => Ok(Admitted {
-                slot: self.limiter.renew(slot, now),
-                lease,
-            }),
-            // Both were taken above.
-            _ => Err(Denied::Refused(Refusal::Throttled)),
+        Ok(Admitted { slot, lease })
+    }
+
+    /// Gives back what a refused attempt has.
+    #[cold]
+    #[inline(never)]
+    fn turn_away(&self, slot: Option<Slot>, lease: Option<Lease>, events: &mut Events) {
+        if let Some(lease) = lease {
+            self.circuit
+                .give_back(&self.policy().breaker.circuitry, lease);
+        }
+        if let Some(slot) = slot {
+            events.add(self.limiter.release(slot));
         }
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline)]
     fn charge(&self, who: Who, now: Timestamp) -> Result<(), Exhausted> {
         let owes = who == Who::First && self.backlog.is(OWED);
         let posting = match who {
@@ -149,6 +156,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
     }
 
     /// Tells every rule how an attempt ended, and frees its slot unless it is kept for the next one.
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn settle_attempt(
         &self,
         admitted: Admitted,
@@ -161,19 +169,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         let policy = self.policy();
         let stamp = policy.pace.stamp(now);
         let Admitted { slot, lease } = admitted;
-        // Freed also when a law of the user's panics.
-        let mut guard = Pending {
-            dependency: self,
-            slot: Some(slot),
-            lease: None,
-            events,
-        };
-        let (age, outcome) = (
-            guard.slot.as_ref().map_or(Ticks::new(0), |slot| {
-                self.limiter.since_admission(slot, now)
-            }),
-            ending.outcome(),
-        );
+        let (age, outcome) = (self.limiter.since_admission(&slot, now), ending.outcome());
         let flip = self.circuit.settle(
             &policy.breaker.circuitry,
             lease,
@@ -193,14 +189,18 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             How::Timeout | How::Superseded => self.latencies.add(age, true, now, policy.rate),
             _ => {}
         }
-        if let Some(slot) = &guard.slot {
-            let change = self.limiter.observe(slot, outcome, now);
-            guard.events.limit = change.or(guard.events.limit);
-        }
+        let kept = if keep {
+            let (kept, change) = self.limiter.observe_held(slot, outcome, now);
+            events.limit = change.or(events.limit);
+            kept
+        } else {
+            events.add(self.limiter.settle(slot, outcome, now));
+            None
+        };
         if let Some(flip) = flip {
-            self.flipped(flip, now, guard.events);
+            self.flipped(flip, now, events);
         }
-        if keep { guard.slot.take() } else { None }
+        kept
     }
 
     /// Frees what an attempt held that nobody has a time or an outcome for.
@@ -255,27 +255,5 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         let policy = self.policy();
         let configured = policy.hedge_delay?;
         Some(self.quantile(policy.hedge_quantile).unwrap_or(configured))
-    }
-}
-
-/// Slot and lease on the way: given back when they are dropped.
-struct Pending<'a, L: Law, H: Latencies, C: Borrow<Policy>> {
-    dependency: &'a Dependency<L, H, C>,
-    slot: Option<Slot>,
-    lease: Option<Lease>,
-    events: &'a mut Events,
-}
-
-impl<L: Law, H: Latencies, C: Borrow<Policy>> Drop for Pending<'_, L, H, C> {
-    fn drop(&mut self) {
-        let dependency = self.dependency;
-        if let Some(lease) = self.lease.take() {
-            dependency
-                .circuit
-                .give_back(&dependency.policy().breaker.circuitry, lease);
-        }
-        if let Some(slot) = self.slot.take() {
-            self.events.add(dependency.limiter.release(slot));
-        }
     }
 }

@@ -14,10 +14,16 @@ pub(crate) struct Rule {
 impl Rule {
     /// The share to refuse, times 65,536: `max(0, (requests − K · accepts) / (requests + 1))`, of Google's
     /// client-side throttling (Site Reliability Engineering, "Handling Overload").
+    #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) const fn share_q16(self, requests: u32, accepts: u32) -> u32 {
-        if requests < self.protect as u32 {
+        // What is always granted, for `K` is above 1.
+        if requests < self.protect as u32 || requests <= accepts {
             return 0;
         }
+        self.excess_q16(requests, accepts)
+    }
+
+    const fn excess_q16(self, requests: u32, accepts: u32) -> u32 {
         // Both below 2²⁰, times 256: in 32 bits.
         let (mut requests, mut accepts) = (requests, accepts);
         while requests | accepts > 0xf_ffff {
@@ -47,6 +53,7 @@ impl Rule {
 }
 
 /// Whether a random word is within the share.
+#[inline]
 pub(crate) const fn refuses(share_q16: u32, random: u32) -> bool {
     random >> 16 < share_q16
 }

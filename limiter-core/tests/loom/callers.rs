@@ -20,10 +20,7 @@ fn used() -> Arc<Ring<2>> {
 }
 
 fn sum(ring: &Ring<2>, now: u32) -> u32 {
-    let mut sum = 0;
-    ring.wheel(SHIFT, TOPS)
-        .within(Stamp(now), |word| sum += word);
-    sum
+    ring.within(SHIFT, Stamp(now)).iter().sum()
 }
 
 #[test]
