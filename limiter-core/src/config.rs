@@ -282,6 +282,9 @@ impl Settings {
         }
         let shift = u32::from(self.shift) & 31;
         let (low, high) = (ticks as u32, (ticks >> 32) as u32);
+        if shift == 0 {
+            return Word::from(low);
+        }
         // The low word of `ticks >> shift` without a shift of 64 bits, which is a call on a Cortex-M0.
         Word::from(low >> shift | (high << 1) << (31 - shift))
     }

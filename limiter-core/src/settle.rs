@@ -117,7 +117,8 @@ impl<L: Law> Limiter<L> {
         ended: Timestamp,
         now: Timestamp,
     ) -> Option<Change> {
-        self.record(sample, outcome, ended, now)
+        let (ended, at) = (self.settings.at(ended), self.settings.at(now));
+        self.record(sample, outcome, ended, at)
             .then(|| self.close_window(DUE, now))
             .flatten()
     }
@@ -135,6 +136,7 @@ impl<L: Law> Limiter<L> {
     /// Records and frees a slot from an interrupt handler: no law runs here, the window is marked due and
     /// closed by the next permit that finishes outside.
     pub fn settle_from_isr(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
+        let now = self.settings.at(now);
         if self.record(slot.sample(), outcome, now, now) {
             self.entry.gate.mark(DUE);
         }
@@ -143,31 +145,47 @@ impl<L: Law> Limiter<L> {
 
     /// Adds the sample to the open window; returns whether the window should be looked at.
     #[inline]
-    fn record(&self, sample: Sample, outcome: Outcome, ended: Timestamp, now: Timestamp) -> bool {
+    fn record(&self, sample: Sample, outcome: Outcome, ended: Word, now: Word) -> bool {
         let Some(shift) = sample.tag.timed() else {
             return self.record_untimed(sample, outcome, now);
         };
+        let age = elapsed(sample.started, ended);
+        let position = self.position(now);
+        if sample.weight > 1 && position != Position::Settling {
+            self.add_weight(sample.weight, age.unwrap_or(0), shift);
+        }
+        if outcome != Outcome::Success {
+            return self.record_other(sample, outcome, age.unwrap_or(0), position, now);
+        }
+        let due = match age {
+            // A clock that stepped back since the start has no RTT to tell.
+            None => false,
+            Some(_) if position == Position::Settling => {
+                self.window.add_early(shift);
+                false
+            }
+            Some(units) => {
+                let fill = self.window.add_success(units, shift);
+                self.due(position, fill)
+            }
+        };
+        due || self.entry.gate.read().pending()
+    }
+
+    /// Of what did not succeed the age is added, and that it was an overload.
+    #[inline(never)]
+    fn record_other(
+        &self,
+        sample: Sample,
+        outcome: Outcome,
+        units: Word,
+        position: Position,
+        now: Word,
+    ) -> bool {
         let seen = self.entry.gate.read();
         let (pending, counts) = (seen.pending(), sample.tag.is_of(seen.epoch()));
-        let age = elapsed(sample.started, self.settings.at(ended));
-        let units = age.unwrap_or(0);
-        let now = self.settings.at(now);
-        let position = self.position(now);
-        let settling = position == Position::Settling;
-        if sample.weight > 1 && !settling {
-            self.add_weight(sample.weight, units, shift);
-        }
+        let shift = sample.tag.timed().unwrap_or(0);
         let overload = match outcome {
-            // A clock that stepped back since the start has no RTT to tell.
-            Outcome::Success if age.is_none() => return pending,
-            Outcome::Success if settling => {
-                self.window.add_early(shift);
-                return pending;
-            }
-            Outcome::Success => {
-                let fill = self.window.add_success(units, shift);
-                return pending || self.due(position, fill);
-            }
             Outcome::Overload => counts,
             Outcome::Ignored => {
                 self.give_up();
@@ -177,9 +195,9 @@ impl<L: Law> Limiter<L> {
                 let usual = self.window.usual();
                 counts && usual != 0 && units > usual
             }
-            Outcome::Failure => false,
+            Outcome::Failure | Outcome::Success => false,
         };
-        let fill = if settling {
+        let fill = if position == Position::Settling {
             self.window.fill()
         } else {
             self.window.add_other(units, shift)
@@ -189,12 +207,12 @@ impl<L: Law> Limiter<L> {
 
     /// Of a permit that is not timed only an overload counts, and that it was given up.
     #[inline]
-    fn record_untimed(&self, sample: Sample, outcome: Outcome, now: Timestamp) -> bool {
+    fn record_untimed(&self, sample: Sample, outcome: Outcome, now: Word) -> bool {
         match outcome {
             Outcome::Success | Outcome::Failure => false,
             Outcome::Overload => {
                 let epoch = self.entry.gate.read().epoch();
-                sample.tag.is_of(epoch) && self.overloaded(self.settings.at(now))
+                sample.tag.is_of(epoch) && self.overloaded(now)
             }
             Outcome::Ignored => {
                 self.give_up();

@@ -24,6 +24,8 @@ pub const CASES: &[Case] = &[
         "congestion-limiter",
         limits::congestion_limiter,
     ),
+    Case::new("admit-class", "limiter", ours::admit_class).after(SETTLED),
+    Case::new("admit-partition", "limiter", ours::admit_partition).after(SETTLED),
     Case::new("refuse", "limiter", ours::refuse),
     Case::new("refuse", "tokio", limits::tokio_refuse),
     Case::new("refuse", "governor", limits::governor_refuse),

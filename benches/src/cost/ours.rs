@@ -2,12 +2,14 @@
 
 use super::case::{RATE, Subject, each, subject, times};
 use super::service::{Ready, serve};
+use core::hint::black_box;
 use core::ops::Range;
 use core::time::Duration;
 use limiter_core::law::Knee;
 use limiter_core::{
     Breaker, BreakerConfig, BudgetConfig, CallOptions, Config, Dependency, DependencyConfig,
-    Ending, Limiter, Outcome, RetryBudget, Step, Ticks, Tokens,
+    Ending, Guarantee, Limiter, Outcome, Partitioned, Priority, Request, RetryBudget, Step, Ticks,
+    Tokens,
 };
 use limiter_std::tower::LimiterLayer;
 use tower::Layer;
@@ -24,6 +26,41 @@ pub(crate) fn acquire_finish() -> Box<dyn Subject> {
             permit.is_ok_and(|permit| !permit.finish(Outcome::Success, ends).wake())
         })
     })
+}
+
+/// As [`acquire_finish`], for a request that says which class it is of.
+pub(crate) fn admit_class() -> Box<dyn Subject> {
+    let limiter = Limiter::new(Config::new(Knee::new(), RATE));
+    limiter.set_wall_offset(Ticks::new(0));
+    let request = black_box(Request::new().priority(Priority::Interactive));
+    subject(
+        (limiter, request),
+        |(limiter, request), operations: Range<u64>| {
+            each(operations, |operation| {
+                let (began, ends) = times(operation);
+                let slot = limiter.admit_for(request, began);
+                slot.is_ok_and(|slot| !limiter.settle(slot, Outcome::Success, ends).wake())
+            })
+        },
+    )
+}
+
+/// As [`acquire_finish`], for a request of a partition, on a slot of its own.
+pub(crate) fn admit_partition() -> Box<dyn Subject> {
+    let guarantees = [Guarantee::of(300), Guarantee::of(300)];
+    let partitioned = Partitioned::<2, Knee>::new(Config::new(Knee::new(), RATE), guarantees);
+    partitioned.limiter().set_wall_offset(Ticks::new(0));
+    let request = black_box(Request::new().priority(Priority::Interactive).partition(1));
+    subject(
+        (partitioned, request),
+        |(partitioned, request), operations: Range<u64>| {
+            each(operations, |operation| {
+                let (began, ends) = times(operation);
+                let seat = partitioned.admit(request, began);
+                seat.is_ok_and(|seat| !partitioned.settle(seat, Outcome::Success, ends).wake())
+            })
+        },
+    )
 }
 
 /// As [`acquire_finish`], with a window that ends, and a law that decides, at each operation.
@@ -79,9 +116,8 @@ pub(crate) fn deposit_withdraw() -> Box<dyn Subject> {
     let budget = RetryBudget::new(BudgetConfig::new().ratio(1_000), RATE);
     subject(budget, |budget, operations: Range<u64>| {
         each(operations, |operation| {
-            let (began, ends) = times(operation);
             budget.deposit();
-            budget.withdraw(Tokens::ONE, ends).is_ok()
+            budget.withdraw(Tokens::ONE, times(operation).1).is_ok()
         })
     })
 }
@@ -91,7 +127,7 @@ pub(crate) fn deposit_full() -> Box<dyn Subject> {
     let budget = RetryBudget::new(BudgetConfig::new(), RATE);
     subject(budget, |budget, operations: Range<u64>| {
         let capacity = budget.capacity();
-        each(operations, |operation| budget.deposit() == capacity)
+        each(operations, |_| budget.deposit() == capacity)
     })
 }
 

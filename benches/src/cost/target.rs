@@ -30,6 +30,8 @@ pub fn of(op: &str) -> &'static [Most] {
     use Most::{Contended, Instructions, Nanos, Ratio};
     match op {
         "acquire-finish" => &[Ratio(1.3), Contended(1.6), Instructions(45.0)],
+        // Half more than without, and what that may cost.
+        "admit-class" | "admit-partition" => &[Instructions(1.5 * 45.0)],
         "refuse" => &[Ratio(0.2), Instructions(12.0)],
         "breaker" => &[Ratio(0.6), Instructions(16.0)],
         "breaker-ratio" => &[Ratio(1.2), Instructions(32.0)],

@@ -158,7 +158,7 @@ impl<D: Depends> Call<D> {
         self.go_on(left, now, random)
     }
 
-    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[inline(never)]
     fn go_on(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
         if let Phase::Waiting { since, length } = self.phase {
             match now.since(since) {
@@ -210,7 +210,8 @@ impl<D: Depends> Call<D> {
             .iter_mut()
             .find_map(|it| it.take_if(|it| is_it(it)))
         {
-            if matches!(ending.how, How::Success) {
+            // Where code is dear there is one for all endings.
+            if cfg!(target_pointer_width = "64") && matches!(ending.how, How::Success) {
                 self.succeed(running, now, random);
             } else {
                 self.end(running, ending, left, now, random);

@@ -133,7 +133,7 @@ impl<D: Depends> Call<D> {
         }
     }
 
-    /// An attempt ended otherwise: settles it and decides what comes after.
+    /// An attempt ended: settles it and decides what comes after.
     #[inline(never)]
     pub(super) fn end(
         &mut self,
@@ -150,6 +150,7 @@ impl<D: Depends> Call<D> {
         };
         let alone = self.running.iter().all(Option::is_none);
         let next = match ending.how {
+            How::Success => Some(Phase::Over(Step::Done)),
             How::Permanent | How::Ignored => Some(Phase::Over(Step::GiveUp(GiveUp::Permanent))),
             _ => {
                 self.note(ending);

@@ -80,6 +80,12 @@ impl Occupancy {
         (self.inflight() as i32) < limit
     }
 
+    /// Whether the limit is this, and nobody waits.
+    #[inline]
+    pub(crate) const fn is_at(self, limit: u32) -> bool {
+        (self.0 >> LIMIT_SHIFT) as u32 == limit
+    }
+
     /// Whether so many more can be in flight, whatever the limit says.
     pub(crate) const fn can_count(self, weight: u32) -> bool {
         weight <= MOST_INFLIGHT.saturating_sub(self.inflight())

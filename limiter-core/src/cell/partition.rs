@@ -1,7 +1,7 @@
 //! What a partition has of its own: a word like the admission word, its counters, and what is lent of it.
 //!
 //! ```text
-//! word     quota | 1 bit waiting | inflight, in the halves of the admission word
+//! word     1 bit waiting | quota | inflight, in the halves of the admission word
 //! peak     largest inflight since it was looked at for lending
 //! lent     the most it may have while the rest is lent, MAX when nothing is
 //! terms    what it is guaranteed, changed while running
@@ -35,8 +35,8 @@ use crate::outcome::Outcome;
 
 const HALF: u32 = Word::BITS / 2;
 const INFLIGHT: Word = (1 << HALF) - 1;
-const WAITING: Word = 1 << HALF;
-const QUOTA_SHIFT: u32 = HALF + 1;
+const WAITING: Word = 1 << (Word::BITS - 1);
+const QUOTA_SHIFT: u32 = HALF;
 
 /// One value of the word, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) struct Places(Word);
 
 impl Places {
     pub(crate) const fn quota(self) -> u32 {
-        (self.0 >> QUOTA_SHIFT) as u32
+        ((self.0 & !WAITING) >> QUOTA_SHIFT) as u32
     }
 
     pub(crate) const fn inflight(self) -> u32 {
@@ -110,7 +110,7 @@ impl Room {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let seen = Places(word);
-            if !fits(weight, seen.inflight(), most(seen.quota())) || seen.waiting() && !passes() {
+            if seen.waiting() && !passes() || !fits(weight, seen.inflight(), most(seen.quota())) {
                 return Err(seen);
             }
             let after = word + Word::from(weight);
@@ -244,8 +244,8 @@ impl Room {
         self.refused.load(Ordering::Relaxed)
     }
 
-    #[inline]
-    pub(crate) fn count(&self, outcome: Outcome) {
+    /// Counts an outcome so many times.
+    pub(crate) fn count(&self, outcome: Outcome, times: u32) {
         let [success, overload, failure, ignored] = &self.ended;
         let counter = match outcome {
             Outcome::Success => success,
@@ -253,7 +253,7 @@ impl Room {
             Outcome::Failure => failure,
             Outcome::Ignored => ignored,
         };
-        counter.fetch_add(1, Ordering::Relaxed);
+        counter.fetch_add(times, Ordering::Relaxed);
     }
 
     pub(crate) fn ended(&self) -> [u32; 4] {

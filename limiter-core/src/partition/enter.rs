@@ -16,7 +16,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     pub(super) fn enter_own(&self, request: &Request, now: Timestamp) -> Option<Seat> {
         let place = request.raw_place();
         let room = self.rooms.get(usize::from(place))?;
-        if self.limiter.occupancy().limit() != self.books.adopted() {
+        if !self.limiter.occupancy().is_at(self.books.adopted()) {
             return None;
         }
         let share = request.share(self.limiter.shares.share(request.class()));

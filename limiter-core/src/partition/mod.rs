@@ -130,7 +130,7 @@ pub struct PartitionSnapshot {
     pub lent: bool,
     /// Requests refused.
     pub refused: u32,
-    /// Permits that ended with [`Outcome::Success`].
+    /// Permits that ended with [`Outcome::Success`]: those that were timed, and what they stand for.
     pub successes: u32,
     /// Permits that ended with [`Outcome::Overload`].
     pub overloads: u32,
@@ -251,17 +251,22 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     /// Records what became of a seat and frees it; for adapters.
     #[inline]
     pub fn settle(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
-        if let Some(room) = seat.partition().and_then(|index| self.rooms.get(index)) {
-            room.count(outcome);
-        }
-        if !seat.slot.sample().teaches(outcome) {
+        // A success that is not timed is counted by those that stand for it.
+        if matches!(outcome, Outcome::Success) && seat.slot.sample().stands_for() == 0 {
             return self.release(seat);
         }
-        self.settle_taught(seat, outcome, now)
+        self.settle_counted(seat, outcome, now)
     }
 
     #[inline(never)]
-    fn settle_taught(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
+    fn settle_counted(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
+        if let Some(room) = seat.partition().and_then(|index| self.rooms.get(index)) {
+            let times = match outcome {
+                Outcome::Success => seat.slot.sample().stands_for(),
+                _ => 1,
+            };
+            room.count(outcome, times);
+        }
         let change = self.limiter.observe(&seat.slot, outcome, now);
         let released = self.release(seat);
         if change.is_some() {
