@@ -121,12 +121,12 @@ impl TickRate {
 
     /// `ticks >> shift` is what latencies are counted in: at most 61 µs, or one tick where that is longer.
     pub(crate) const fn fine_shift(self) -> u32 {
-        log2_at_least_0(self.0 / 16_384)
+        log2_of_ratio(self.0, 16_384)
     }
 
     /// What budgets, breakers and throttles measure time in.
     pub(crate) const fn pace(self) -> Pace {
-        Pace(log2_at_least_0(self.0 / 1_000) as u8)
+        Pace(log2_of_ratio(self.0, 1_000) as u8)
     }
 
     /// Windows measure time in units of `ticks >> shift` in one word: full ticks, except on 32-bit words with
@@ -135,7 +135,7 @@ impl TickRate {
         if Word::BITS == 64 {
             0
         } else {
-            log2_at_least_0(self.0 / 1_000_000)
+            log2_of_ratio(self.0, 1_000_000)
         }
     }
 }
@@ -186,11 +186,14 @@ pub(crate) const fn units(length: Ticks, shift: u32) -> u32 {
     }
 }
 
-const fn log2_at_least_0(x: u32) -> u32 {
-    match x.checked_ilog2() {
-        Some(log) => log,
-        None => 0,
+/// log2 of `x / of`, rounded down, 0 at least. A Cortex-M0 divides and counts leading zeros in software.
+const fn log2_of_ratio(x: u32, of: u32) -> u32 {
+    let (mut rest, mut log) = (x >> 1, 0);
+    while rest >= of {
+        rest >>= 1;
+        log += 1;
     }
+    log
 }
 
 /// A stored point in time: a wrapping count of `ticks >> k`.

@@ -131,27 +131,46 @@ impl Bucket {
     /// Returns the balance that is left, or the one that was too small.
     #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn withdraw(&self, posting: Posting, now: u64) -> Result<u32, u32> {
+        match self.try_withdraw(posting, now) {
+            Some(result) => result,
+            None => self.withdraw_at_last(posting, now),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn withdraw_at_last(&self, posting: Posting, now: u64) -> Result<u32, u32> {
         loop {
-            let terms = self.terms.load(Ordering::Acquire);
-            let last = self.brim.load(Ordering::Relaxed);
-            let brim = match self.brim(terms, last, now) {
-                Ok(brim) => brim,
-                Err(by) => {
-                    self.set_back(last, by);
-                    continue;
-                }
-            };
-            let spent = self.spent.load(Ordering::Relaxed);
-            let lack = lack(spent, brim);
-            let capacity = capacity(terms);
-            let Some(after) = posting.apply(lack, capacity) else {
-                return Err(capacity.saturating_sub(lack));
-            };
-            if exchange(&self.spent, spent, brim.wrapping_add(after)) {
-                self.follow(last, brim);
-                return Ok(capacity - after);
+            if let Some(result) = self.try_withdraw(posting, now) {
+                return result;
             }
         }
+    }
+
+    /// `None` when another was faster, or the clock was set back: then again.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    fn try_withdraw(&self, posting: Posting, now: u64) -> Option<Result<u32, u32>> {
+        let terms = self.terms.load(Ordering::Acquire);
+        let last = self.brim.load(Ordering::Relaxed);
+        let brim = match self.brim(terms, last, now) {
+            Ok(brim) => brim,
+            Err(by) => {
+                self.set_back(last, by);
+                return None;
+            }
+        };
+        let spent = self.spent.load(Ordering::Relaxed);
+        let lack = lack(spent, brim);
+        let capacity = capacity(terms);
+        let Some(after) = posting.apply(lack, capacity) else {
+            return Some(Err(capacity.saturating_sub(lack)));
+        };
+        if !exchange(&self.spent, spent, brim.wrapping_add(after)) {
+            return None;
+        }
+        self.follow(last, brim);
+        Some(Ok(capacity - after))
     }
 
     /// What `spent` is of a full budget at `now`; or, of a clock that was set back, by how much.

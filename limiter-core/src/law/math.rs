@@ -35,6 +35,23 @@ const fn div_rem_by_shifting(n: u64, d: u32) -> (u64, u32) {
     (quotient, rest as u32)
 }
 
+/// `x / 1_000` for a limit times a share, plus less than a thousand: in 32 bits for limits of 15.
+#[inline]
+pub(crate) const fn thousandth(x: usize) -> usize {
+    if usize::BITS >= 64 {
+        x / 1_000
+    } else {
+        thousandth_by_multiplying(x as u32) as usize
+    }
+}
+
+/// The same without a division: a Cortex-M0 has none, nor a multiplication to 64 bits to replace it by.
+const fn thousandth_by_multiplying(x: u32) -> u32 {
+    // A little too small, by 20 at most; what is left then is exact, times 2²⁶ / 1,000.
+    let most = ((x >> 10) * 1_048) >> 10;
+    most + (((x - most * 1_000) * 67_109) >> 26)
+}
+
 /// log2 of `x` in Q16, 0 for `x` 0 (as for 1). The error is below 2 in 65,536.
 ///
 /// By repeated squaring of the mantissa (Knuth, TAOCP 1, 1.2.2, exercise 25): one multiplication a bit.
@@ -137,6 +154,15 @@ pub(crate) const fn narrow(a: u64, b: u64, bits: u32) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thousandth_is_exact_for_every_limit_and_share() {
+        for quotient in 0..=u32::from(u16::MAX / 2) {
+            for rest in [0, 1, 500, 998, 999] {
+                assert_eq!(thousandth_by_multiplying(quotient * 1_000 + rest), quotient);
+            }
+        }
+    }
 
     #[test]
     fn log2_is_exact_at_powers_of_two_and_close_between() {

@@ -1,5 +1,6 @@
 //! What partitions are guaranteed of a limit, and how bookings follow.
 
+use super::math::thousandth;
 use crate::error::ConfigError;
 use crate::time::TickRate;
 use core::time::Duration;
@@ -108,7 +109,7 @@ impl Terms {
 /// What a share of `limit` is, rounded down, so that all together are below the limit.
 #[inline]
 pub(crate) const fn quota(limit: u32, share: u32) -> u32 {
-    (limit as usize * share as usize / 1_000) as u32
+    thousandth(limit as usize * share as usize) as u32
 }
 
 /// How bookings come to `need` more, `back` of those there are being free to use: what is granted at once, and

@@ -5,6 +5,7 @@
 //! one inside the other, not side by side: what a lower class may use, a higher one may use too. Netflix's
 //! prioritised load shedding and the four criticalities of the SRE book ("Handling Overload") do the same.
 
+use super::math::thousandth;
 use crate::error::ConfigError;
 
 /// How much a request matters. Lower classes are refused first.
@@ -151,9 +152,8 @@ impl Default for Shares {
 /// How much of `whole` a share is, rounded up: never 0 unless `whole` is. A word of 32 bits holds the product,
 /// for limits have 15 bits there.
 #[inline]
-#[allow(clippy::manual_div_ceil, reason = "it takes two divisions")]
 pub(crate) const fn part(whole: u32, per_mille: u32) -> u32 {
-    ((whole as usize * per_mille as usize + (WHOLE as usize - 1)) / WHOLE as usize) as u32
+    thousandth(whole as usize * per_mille as usize + (WHOLE as usize - 1)) as u32
 }
 
 /// Whether `weight`, which is not 0, fits beside `inflight` into `room`.

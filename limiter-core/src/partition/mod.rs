@@ -260,13 +260,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
 
     #[inline(never)]
     fn settle_counted(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
-        if let Some(room) = seat.partition().and_then(|index| self.rooms.get(index)) {
-            let times = match outcome {
-                Outcome::Success => seat.slot.sample().stands_for(),
-                _ => 1,
-            };
-            room.count(outcome, times);
-        }
+        self.count(seat.partition(), seat.slot.sample(), outcome);
         let change = self.limiter.observe(&seat.slot, outcome, now);
         let released = self.release(seat);
         if change.is_some() {
@@ -274,6 +268,16 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         }
         let wake = released.wake() || change.is_some() && self.limiter.occupancy().waiting();
         Settled { change, wake }
+    }
+
+    fn count(&self, partition: Option<usize>, sample: Sample, outcome: Outcome) {
+        if let Some(room) = partition.and_then(|index| self.rooms.get(index)) {
+            let times = match outcome {
+                Outcome::Success => sample.stands_for(),
+                _ => 1,
+            };
+            room.count(outcome, times);
+        }
     }
 
     /// Frees a seat and teaches nothing; for adapters.
@@ -315,9 +319,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         ended: Timestamp,
         now: Timestamp,
     ) -> Option<Change> {
-        if let Some(room) = partition.and_then(|index| self.rooms.get(index)) {
-            room.count(outcome);
-        }
+        self.count(partition, sample, outcome);
         let change = self.limiter.observe_sample(sample, outcome, ended, now);
         if change.is_some() {
             self.balance();

@@ -52,6 +52,13 @@ pub(crate) fn read(text: &str, family: Family, functions: &mut Functions) {
                 label.clone_into(&mut name);
                 current = Some(Function::default());
             }
+        } else if let Some((alias, same)) = line.split_once(" = ") {
+            // Of functions with the same code the compiler keeps one.
+            if typed.iter().any(|symbol| symbol == alias) {
+                let calls = vec![same.to_owned()];
+                let found = Vec::new();
+                functions.insert(alias.to_owned(), Function { calls, found });
+            }
         } else if line.starts_with(char::is_whitespace) && !line.trim_start().starts_with('.') {
             if let Some(function) = &mut current {
                 instruction(line.trim(), family, function);
@@ -203,6 +210,18 @@ mod tests {
         assert_eq!(one(text, Family::X86).calls, ["_ZN1aE", "_ZN1bE", "c"]);
         let text = "\tbl\t_ZN1aE\n\tb\t.LBB0_1\n\tbne\t.LBB0_2\n\tb.w\tc\n\tbx\tlr\n\tbics\tr1, r2\n\tbfi\tr5, r4, #8, #4";
         assert_eq!(one(text, Family::Thumb).calls, ["_ZN1aE", "c"]);
+    }
+
+    #[test]
+    fn a_function_that_is_another_s_code_leads_there() {
+        let mut functions = Functions::new();
+        read(
+            "\t.type\ta,%function\na = b\nc = d\n",
+            Family::Thumb,
+            &mut functions,
+        );
+        assert_eq!(functions["a"].calls, ["b"]);
+        assert!(!functions.contains_key("c"));
     }
 
     #[test]
