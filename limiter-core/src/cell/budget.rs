@@ -131,14 +131,17 @@ impl Bucket {
     /// Returns the balance that is left, or the one that was too small.
     #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn withdraw(&self, posting: Posting, now: u64) -> Result<u32, u32> {
-        match self.try_withdraw(posting, now) {
-            Some(result) => result,
-            None => self.withdraw_at_last(posting, now),
+        // Once in its caller, where code is cheap.
+        if cfg!(target_pointer_width = "64") {
+            if let Some(result) = self.try_withdraw(posting, now) {
+                return result;
+            }
         }
+        self.withdraw_at_last(posting, now)
     }
 
-    #[cold]
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", cold)]
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn withdraw_at_last(&self, posting: Posting, now: u64) -> Result<u32, u32> {
         loop {
             if let Some(result) = self.try_withdraw(posting, now) {
@@ -148,8 +151,7 @@ impl Bucket {
     }
 
     /// `None` when another was faster, or the clock was set back: then again.
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    #[inline]
     fn try_withdraw(&self, posting: Posting, now: u64) -> Option<Result<u32, u32>> {
         let terms = self.terms.load(Ordering::Acquire);
         let last = self.brim.load(Ordering::Relaxed);

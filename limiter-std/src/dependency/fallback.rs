@@ -142,7 +142,6 @@ struct Way<'a, C> {
 
 impl<'a, C: Clock> Way<'a, C> {
     fn new(shared: &'a Shared<C>) -> Self {
-        let now = shared.clock.now();
         for budget in &shared.budgets {
             budget.deposit();
         }
