@@ -168,12 +168,12 @@ impl Circuit {
             return self.turn(with, lease, verdict, false, now, random);
         }
         let phase = Phase(self.phase.load(Ordering::Relaxed));
-        if verdict == Verdict::Ignored || !phase.is_current(lease) {
+        let (bad, current) = (verdict == Verdict::Bad, phase.is_current(lease));
+        if verdict == Verdict::Ignored || !bad && !current {
             return None;
         }
-        let bad = verdict == Verdict::Bad;
         let mut trips = false;
-        if with.rule.judges != Judges::Nothing {
+        if current && with.rule.judges != Judges::Nothing {
             let counts = CALL + if bad { FAILURE } else { 0 } + if slow { SLOW } else { 0 };
             self.ring.add(with.shift, TOPS, now, counts);
             trips = (bad || slow) && self.trips(with, now);
