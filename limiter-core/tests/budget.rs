@@ -318,6 +318,20 @@ fn a_clock_that_is_a_little_behind_takes_nothing_away() {
 }
 
 #[test]
+fn a_fast_floor_counts_from_the_first_withdrawal_whatever_the_time_is_then() {
+    let fast = BudgetConfig::new().floor(Tokens::whole(64), Duration::from_millis(1));
+    for start in [0, 1, 4_096, 30_000, 40_000, 1 << 20, 1 << 40] {
+        let budget = budget(fast);
+        assert_eq!(retries(&budget, at(start)), 10, "at {start}");
+        assert_eq!(
+            budget.balance(at(start + 1)),
+            Tokens::whole(10),
+            "at {start}"
+        );
+    }
+}
+
+#[test]
 fn reading_changes_nothing() {
     let budget = empty(BudgetConfig::new());
     for step in 0..1_000 {

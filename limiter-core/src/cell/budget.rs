@@ -254,7 +254,7 @@ impl Bucket {
 /// or, from half a minute on, set back.
 #[cold]
 fn stood_still(floor: Floor, last: u32, behind: u32) -> Result<u32, u32> {
-    if behind <= floor.given(BEHIND).saturating_add(1) {
+    if behind <= floor.gain(0, BEHIND).min(MOST_BEHIND).saturating_add(1) {
         Ok(last)
     } else {
         Err(behind)
@@ -262,4 +262,7 @@ fn stood_still(floor: Floor, last: u32, behind: u32) -> Result<u32, u32> {
 }
 
 /// Units that a clock may be behind another before it has been set back. 30 to 65 s.
-const BEHIND: u64 = 1 << 16;
+const BEHIND: u32 = 1 << 16;
+
+/// What a floor may give meanwhile, so that a fast one does not stand still at every other time.
+const MOST_BEHIND: u32 = 1 << 26;
