@@ -230,12 +230,12 @@ fn a_monitor_in_a_thread_is_woken_by_the_limiter() {
         .observe(move |event: &Event<'_>| {
             let _ = tell.send(event.edge);
         });
-    let watching = monitor.start().unwrap();
+    let running = monitor.start().unwrap();
     let permit = limiter.try_acquire().unwrap();
     assert!(matches!(heard.recv().unwrap(), Edge::QueueBuilding { .. }));
     assert!(limiter.try_acquire().is_err());
     assert!(matches!(heard.recv().unwrap(), Edge::Shedding { .. }));
-    drop((permit, watching));
+    drop((permit, running));
 }
 
 #[test]

@@ -47,7 +47,7 @@ async fn main() -> Result<()> {
     site.watch(&monitor);
     monitor.observe(Metrics::new()).observe(Tracing);
     let watched = watched(&monitor, recorder);
-    let _watching = monitor.start()?;
+    let _running = monitor.start()?;
 
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, flags.port))
         .await

@@ -47,7 +47,7 @@ pub use edges::Overload;
 pub use event::{Edge, Event, Observer};
 #[cfg(feature = "metrics")]
 pub use metrics::Metrics;
-pub use monitor::{LOOK_EVERY, Monitor, Watching};
+pub use monitor::{LOOK_EVERY, Monitor, Running};
 pub use seen::{BudgetSeen, DependencySeen, LimiterSeen, Seen};
 #[cfg(feature = "status")]
 pub use status::status;

@@ -61,7 +61,7 @@ pub struct Monitor {
 
 #[derive(Default)]
 struct Common {
-    watched: Mutex<Vec<Watched>>,
+    watched: Mutex<Vec<Entry>>,
     /// Held while observers are told; those who come meanwhile wait in `new`.
     observers: Mutex<Vec<Box<dyn Observer>>>,
     new: Mutex<Vec<Box<dyn Observer>>>,
@@ -69,14 +69,14 @@ struct Common {
 }
 
 /// A source under its name.
-struct Watched {
+struct Entry {
     name: Arc<str>,
     source: Box<dyn Source>,
     edges: Edges,
     seen: Option<Seen>,
 }
 
-impl Watched {
+impl Entry {
     /// Looks, and adds what began or is over; `false` when the source is gone.
     fn look(&mut self, events: &mut Vec<(Arc<str>, Edge)>) -> bool {
         let Some((look, mut seen)) = self.source.look() else {
@@ -156,7 +156,7 @@ impl Monitor {
     fn watch(&self, name: Arc<str>, source: Box<dyn Source>) -> &Self {
         source.connect(&self.common.bell);
         source.arm(PRESSURE | REFUSAL);
-        let watched = Watched {
+        let watched = Entry {
             name,
             source,
             edges: Edges::default(),
@@ -229,7 +229,7 @@ impl Monitor {
 
     fn all(&self) -> Vec<(Arc<str>, Seen)> {
         let all = self.watched();
-        let seen = |watched: &Watched| Some((Arc::clone(&watched.name), watched.seen.clone()?));
+        let seen = |watched: &Entry| Some((Arc::clone(&watched.name), watched.seen.clone()?));
         all.iter().filter_map(seen).collect()
     }
 
@@ -245,20 +245,20 @@ impl Monitor {
     /// let limiter = Limiter::default();
     /// let monitor = Monitor::new();
     /// monitor.limiter("api", &limiter).observe(|event: &Event<'_>| eprintln!("{event}"));
-    /// let _watching = monitor.start()?;
+    /// let _running = monitor.start()?;
     /// # Ok(()) }
     /// ```
     ///
     /// # Errors
     ///
     /// When the operating system makes no thread.
-    pub fn start(&self) -> io::Result<Watching> {
+    pub fn start(&self) -> io::Result<Running> {
         let stop = Arc::new(AtomicBool::new(false));
         let (monitor, stopped) = (self.clone(), Arc::clone(&stop));
         let thread = thread::Builder::new()
             .name("limiter-monitor".to_owned())
             .spawn(move || monitor.run(&stopped))?;
-        Ok(Watching {
+        Ok(Running {
             stop,
             thread: Some(thread),
         })
@@ -286,7 +286,7 @@ impl Monitor {
         }
     }
 
-    fn watched(&self) -> MutexGuard<'_, Vec<Watched>> {
+    fn watched(&self) -> MutexGuard<'_, Vec<Entry>> {
         lock(&self.common.watched)
     }
 }
@@ -307,19 +307,19 @@ impl fmt::Debug for Monitor {
 /// A monitor's thread, from [`Monitor::start`]; dropping it ends the thread.
 #[derive(Debug)]
 #[must_use = "dropping it ends the monitor's thread"]
-pub struct Watching {
+pub struct Running {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Watching {
+impl Running {
     /// Lets the thread run as long as the process.
     pub fn detach(mut self) {
         self.thread = None;
     }
 }
 
-impl Drop for Watching {
+impl Drop for Running {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else {
             return;
