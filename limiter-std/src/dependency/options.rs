@@ -3,57 +3,83 @@
 use crate::clock::RATE;
 use core::fmt;
 use core::time::Duration;
-use limiter_core::{Carried, GiveUp, Outcome, Refusal};
+use limiter_core::{Carried, GiveUp, Outcome, Priority, Refusal};
 
 /// The options of one call.
 ///
 /// ```
 /// use core::time::Duration;
-/// use limiter_std::CallOptions;
+/// use limiter_std::{CallOptions, Priority};
 ///
 /// let write = CallOptions::new().attempts(1).total(Duration::from_secs(2));
 /// let read = CallOptions::new().hedge();
-/// # let _ = (write, read);
+/// let report = CallOptions::new().priority(Priority::Batch);
+/// # let _ = (write, read, report);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CallOptions(pub(crate) limiter_core::CallOptions);
+pub struct CallOptions {
+    pub(crate) core: limiter_core::CallOptions,
+    /// `None` for the highest.
+    pub(crate) priority: Option<Priority>,
+    /// It keeps its slot during back-off.
+    pub(crate) holds: bool,
+}
 
 impl CallOptions {
     /// What the dependency's configuration says, without hedges.
     pub const fn new() -> Self {
-        Self(limiter_core::CallOptions::new())
+        Self {
+            core: limiter_core::CallOptions::new(),
+            priority: None,
+            holds: false,
+        }
     }
 
     /// How long the call lasts at most.
     #[must_use]
     pub const fn total(self, longest: Duration) -> Self {
-        Self(self.0.total(RATE.ticks(longest)))
+        self.with(self.core.total(RATE.ticks(longest)))
     }
 
     /// How many attempts it makes at most; 1 for what must not be done twice.
     #[must_use]
     pub const fn attempts(self, most: u32) -> Self {
-        Self(self.0.attempts(most))
+        self.with(self.core.attempts(most))
     }
 
     /// A hedge may go beside an attempt that takes long, where the dependency is configured for it. Only
     /// for what may be done twice, and only in calls that are futures.
     #[must_use]
     pub const fn hedge(self) -> Self {
-        Self(self.0.hedge())
+        self.with(self.core.hedge())
     }
 
     /// Keeps the slot of the limiter during back-off instead of freeing it: for work that would lose its
     /// place. It keeps others out meanwhile.
     #[must_use]
-    pub const fn hold_slot(self) -> Self {
-        Self(self.0.hold_slot())
+    pub const fn hold_slot(mut self) -> Self {
+        self.holds = true;
+        self.with(self.core.hold_slot())
     }
 
     /// Goes on with a call that began elsewhere, or before: its next attempt is a retry.
     #[must_use]
     pub const fn carried(self, carried: Carried) -> Self {
-        Self(self.0.carried(carried))
+        self.with(self.core.carried(carried))
+    }
+
+    /// How much it matters: its attempts get slots of the limiter, and wait for them, as requests of this class
+    /// do, its retries as those of the class below. The highest, and retries as much as first attempts, where
+    /// nothing is said. Breaker, throttle and budget know no classes.
+    #[must_use]
+    pub const fn priority(mut self, priority: Priority) -> Self {
+        self.priority = Some(priority);
+        self
+    }
+
+    const fn with(mut self, core: limiter_core::CallOptions) -> Self {
+        self.core = core;
+        self
     }
 }
 

@@ -6,13 +6,14 @@ use crate::clock::{Clock, RATE};
 use crate::request::Request;
 use crate::shared::Lane;
 use crate::telemetry::{Alarm, REFUSAL};
-use crate::wait::{Line, Settings, Waiters, serve};
+use crate::wait::{Ended, Line, Settings, Waiters, serve};
 use crate::wall::Wall;
 use crate::way::Way;
 use core::ops::Deref;
 use limiter_core::law::Law;
 use limiter_core::{
-    Call, Carried, Events, GiveUp, LatencyHistogram, Random, Refusal, Seat, Step, Timestamp,
+    BreakerState, Call, Carried, Events, GiveUp, LatencyHistogram, Random, Refusal, Rejected, Seat,
+    Step, Timestamp,
 };
 use std::sync::Arc;
 
@@ -104,6 +105,9 @@ pub(crate) struct Guard<L: Law, C: Clock> {
     /// `None` once it was dropped in a panic.
     call: Option<Call<Handle<L, C>>>,
     over: bool,
+    options: CallOptions,
+    /// The next step begins an attempt, unless something speaks against it.
+    begins: bool,
 }
 
 /// What to do next, with the core's slots and times made ours.
@@ -125,12 +129,14 @@ pub(crate) enum Next<L: Law, C: Clock> {
 impl<L: Law, C: Clock> Guard<L, C> {
     pub(crate) fn new(shared: &Arc<Shared<L, C>>, options: CallOptions) -> Self {
         let handle = Handle(Arc::clone(shared));
-        let call = Core::<L>::call_owned(handle, shared.clock.now(), options.0);
+        let call = Core::<L>::call_owned(handle, shared.clock.now(), options.core);
         shared.counters.began();
         Self {
             shared: Arc::clone(shared),
             call: Some(call),
             over: false,
+            options,
+            begins: true,
         }
     }
 
@@ -140,7 +146,14 @@ impl<L: Law, C: Clock> Guard<L, C> {
 
     /// What to do next, with a slot that was waited for.
     pub(crate) fn step(&mut self, seat: Option<Seat>) -> Next<L, C> {
-        let slot = seat.map(Seat::into_slot);
+        let begins = core::mem::replace(&mut self.begins, false);
+        let slot = match seat {
+            None if begins => match self.enter() {
+                Ok(seat) => seat.map(Seat::into_slot),
+                Err(refused) => return self.refused(refused),
+            },
+            seat => seat.map(Seat::into_slot),
+        };
         let (now, word) = (self.shared.clock.now(), self.shared.random.word());
         let Some(call) = &mut self.call else {
             return Next::GiveUp(GiveUp::Abandoned);
@@ -167,21 +180,53 @@ impl<L: Law, C: Clock> Guard<L, C> {
                 Next::Cancel(number)
             }
             Step::Running(until) => Next::Running(until),
-            Step::Wait(until) => Next::Wait(until),
+            Step::Wait(until) => {
+                self.begins = !self.options.holds;
+                Next::Wait(until)
+            }
             Step::Done => {
                 self.over = true;
                 self.shared.counters.succeeded();
                 Next::Done
             }
-            Step::GiveUp(GiveUp::Refused(Refusal::Limiter(refused)))
-                if self.shared.waiters.takes(refused) =>
-            {
-                let until = now.after(RATE.ticks(carried.left));
-                let line = Line::new(Arc::clone(&self.shared), Request::new());
-                Next::Queue(line.by(until), until)
-            }
+            Step::GiveUp(GiveUp::Refused(Refusal::Limiter(refused))) => self.refused(refused),
             Step::GiveUp(why) => Next::GiveUp(why),
         }
+    }
+
+    /// Takes the slot of an attempt that says its class; others take theirs when they begin. A breaker that is
+    /// open refuses without one.
+    fn enter(&mut self) -> Ended {
+        let now = self.shared.clock.now();
+        match self.request(now) {
+            Some(request)
+                if !matches!(self.shared.core.breaker(now), BreakerState::Open { .. }) =>
+            {
+                self.shared.admit_for(&request)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What the next attempt says of itself, if anything.
+    fn request(&mut self, now: Timestamp) -> Option<Request> {
+        let priority = self.options.priority?;
+        let made = self.call.as_mut()?.carried(now).attempts;
+        let number = made.saturating_add(1);
+        Some(Request::new().priority(priority).attempt(number))
+    }
+
+    /// The limiter refused: waits in line, where there is one.
+    fn refused(&mut self, refused: Rejected) -> Next<L, C> {
+        if !self.shared.waiters.takes(refused) {
+            return Next::GiveUp(GiveUp::Refused(Refusal::Limiter(refused)));
+        }
+        let now = self.shared.clock.now();
+        let left = self.call.as_mut().map(|call| call.carried(now).left);
+        let until = now.after(RATE.ticks(left.unwrap_or_default()));
+        let request = self.request(now).unwrap_or_default();
+        let line = Line::new(Arc::clone(&self.shared), request);
+        Next::Queue(line.by(until), until)
     }
 
     pub(crate) fn finish(&mut self, number: u32, ending: Ending) {

@@ -6,6 +6,7 @@ mod cancelling;
 mod hedges;
 #[path = "../common/nap.rs"]
 mod nap;
+mod priorities;
 mod restart;
 mod retries;
 mod support;
