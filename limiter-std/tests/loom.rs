@@ -22,6 +22,8 @@ mod close;
 mod hold;
 #[path = "loom/newcomer.rs"]
 mod newcomer;
+#[path = "loom/partitions.rs"]
+mod partitions;
 #[path = "loom/raise.rs"]
 mod raise;
 #[path = "loom/release.rs"]

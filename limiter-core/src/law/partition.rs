@@ -81,8 +81,6 @@ const SHARE_BITS: u32 = 10;
 const LONGEST_IDLE: u32 = (1 << (u32::BITS - SHARE_BITS)) - 1;
 
 impl Terms {
-    pub(crate) const NONE: Self = Self(0);
-
     const fn lent(share: u16, idle: u32) -> Self {
         let idle = match idle {
             0 => 1,

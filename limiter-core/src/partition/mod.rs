@@ -19,7 +19,7 @@ use crate::cell::partition::{Books, Room};
 use crate::cell::sync::const_unless_loom;
 use crate::config::Config;
 use crate::error::{ConfigError, Rejected};
-use crate::law::partition::{Guarantee, Terms};
+use crate::law::partition::Guarantee;
 use crate::law::{Knee, Law};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
@@ -357,7 +357,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
 
 #[cfg(not(limiter_loom))]
 const fn rooms<const P: usize>(guarantees: &[Guarantee; P], rate: TickRate) -> [Room; P] {
-    let mut rooms = [const { Room::new(Terms::NONE) }; P];
+    let mut rooms = [const { Room::new(Guarantee::NONE.terms(TickRate::MILLIS)) }; P];
     let mut i = 0;
     while i < P {
         rooms[i] = Room::new(guarantees[i].terms(rate));
