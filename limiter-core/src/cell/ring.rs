@@ -62,37 +62,44 @@ impl<const N: usize> Ring<N> {
     /// Adds `counts` to the bucket of `now`.
     #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn add(&self, shift: u8, tops: u32, now: Stamp, counts: u32) {
-        // Acquire pairs with `turn`.
-        let turned = self.turned.load(Ordering::Acquire);
-        let number = now.0 >> (shift & 31);
-        if turned == number {
-            if let Some(bucket) = self.buckets.get(number as usize & (N - 1)) {
-                add_to(bucket, tops, counts);
-            }
-        } else {
-            self.wheel(shift, tops).add(now, counts);
+        match self.current(shift, now) {
+            Some(bucket) => add_to(bucket, tops, counts),
+            None => self.wheel(shift, tops).add(now, counts),
         }
     }
 
     /// The words that are within the window at `now`, and 0 for the others. Stores nothing.
     #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn within(&self, shift: u8, now: Stamp) -> [u32; N] {
-        // Acquire pairs with `turn`.
-        if self.turned.load(Ordering::Acquire) == now.0 >> (shift & 31) {
-            self.buckets
-                .each_ref()
-                .map(|bucket| bucket.load(Ordering::Relaxed))
-        } else {
-            self.after_a_turn(shift, now)
+        if self.current(shift, now).is_none() {
+            return self.after_a_turn(shift, now);
         }
+        self.buckets
+            .each_ref()
+            .map(|bucket| bucket.load(Ordering::Relaxed))
+    }
+
+    /// The bucket of `now`, if the ring turned to it last. Only where code is cheap: elsewhere there is one for
+    /// rings of every size.
+    #[inline]
+    fn current(&self, shift: u8, now: Stamp) -> Option<&AtomicU32> {
+        if cfg!(not(target_pointer_width = "64")) {
+            return None;
+        }
+        let number = now.0 >> (shift & 31);
+        // Acquire pairs with `turn`.
+        if self.turned.load(Ordering::Acquire) != number {
+            return None;
+        }
+        self.buckets.get(number as usize & (N - 1))
     }
 
     #[cold]
     #[inline(never)]
     fn after_a_turn(&self, shift: u8, now: Stamp) -> [u32; N] {
-        let mut words = [0; N];
-        self.wheel(shift, 0).within(now, &mut words);
-        words
+        let wheel = self.wheel(shift, 0);
+        let Place { bucket, fresh, .. } = wheel.place(now);
+        core::array::from_fn(|back| wheel.aged(bucket, fresh, back as u32))
     }
 
     /// Forgets everything.
@@ -146,13 +153,11 @@ impl Wheel<'_> {
         }
     }
 
-    /// Copies the words that are within the window at `now`.
-    fn within(self, now: Stamp, words: &mut [u32]) {
-        let Place { bucket, fresh, .. } = self.place(now);
-        for (back, word) in (fresh..self.size()).zip(words) {
-            if let Some(bucket) = self.bucket(bucket.wrapping_sub(back)) {
-                *word = bucket.load(Ordering::Relaxed);
-            }
+    /// The word of so many buckets ago, 0 where nobody came yet.
+    fn aged(self, number: u32, fresh: u32, back: u32) -> u32 {
+        match self.bucket(number.wrapping_sub(back)) {
+            Some(bucket) if back >= fresh => bucket.load(Ordering::Relaxed),
+            _ => 0,
         }
     }
 
