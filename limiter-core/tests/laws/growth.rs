@@ -3,7 +3,7 @@
 use crate::drive::Drive;
 use crate::world::{MILLI, SECOND, Server, World, mean_limit};
 use limiter_core::law::{Aimd, AnyLaw, Gradient, Knee, Reason, Vegas};
-use limiter_core::{Config, Limiter, Outcome, TickRate, Timestamp};
+use limiter_core::{Config, Limiter, Outcome, TickRate, Ticks, Timestamp};
 
 const ALL: [AnyLaw; 4] = [
     AnyLaw::Aimd(Aimd::new()),
@@ -226,4 +226,41 @@ fn a_limit_in_full_use_grows_however_slow_the_permits_are() {
             assert!(world.limit() >= 8, "{law:?}, {service}: {}", world.limit());
         }
     }
+}
+
+/// `knee` at a limit of 12 with 5 in flight for a while: 250 a second of 20 ms.
+fn in_use(limit: u32) -> Drive<Knee> {
+    let mut drive = Drive::new(Knee::new(), limit);
+    for _ in 0..20 {
+        let mut window = drive.window();
+        (window.successes, window.elapsed) = (250, Ticks::new(SECOND));
+        (window.rtt_mean, window.rtt_min) = (Ticks::new(20 * MILLI), Ticks::new(20 * MILLI));
+        (window.inflight_peak, window.inflight_avg_q8) = (limit / 2, 5 * 256);
+        drive.step(window);
+    }
+    assert_eq!(drive.limit, limit);
+    drive
+}
+
+/// The limit has become full, with `successes` a second.
+fn becomes_full(drive: &mut Drive<Knee>, successes: u32) -> u32 {
+    let mut window = drive.busy(u64::from(drive.limit) * SECOND / u64::from(successes));
+    (window.successes, window.elapsed) = (successes, Ticks::new(SECOND));
+    drive.step(window);
+    drive.limit
+}
+
+/// A store that became ten times slower got a limit of one, and kept it for a minute.
+#[test]
+fn knee_follows_work_that_becomes_slower_and_cuts_for_a_load_that_fills_the_limit() {
+    // 12 in flight end 48 times a second.
+    let mut slower = in_use(12);
+    assert!(becomes_full(&mut slower, 48) >= 24, "{}", slower.limit);
+    // A little less: looked into, and no more.
+    let mut little = in_use(12);
+    let limit = becomes_full(&mut little, 200);
+    assert!((7..=16).contains(&limit), "{limit}");
+    // 100 in flight end 500 times a second: twice the load, ten times the RTT.
+    let mut load = in_use(100);
+    assert!(becomes_full(&mut load, 500) <= 60, "{}", load.limit);
 }

@@ -31,7 +31,7 @@ proptest! {
 
     #[test]
     fn no_state_makes_a_law_panic_or_answer_zero(
-        law in law(), bounds in bounds(), rate in rate(), words in any::<[u32; 12]>(),
+        law in law(), bounds in bounds(), rate in rate(), words in any::<[u32; 13]>(),
         all in all_seen(),
     ) {
         let mut drive = start(law, bounds, rate);

@@ -8,7 +8,7 @@ mod track;
 
 use super::{Decision, Law, Reason, Window, math};
 use crate::error::ConfigError;
-use state::{Mode, Phase, State, THIRD, WORDS};
+use state::{Mode, Phase, State, THIRD, WORDS, approach};
 
 /// Moves the limit to where more concurrency stops buying throughput. The default law.
 ///
@@ -115,7 +115,8 @@ impl Law for Knee {
         let mut state = State::read(words);
         if state.middle != 0 {
             state.middle = limit.saturating_mul(256);
-            state.have = false;
+            // Nobody knows where the knee is from there: a breaker that closes starts from a quarter.
+            state.start(Mode::Ramp);
             state.write(words);
         }
     }
@@ -151,7 +152,7 @@ impl State {
         let full = u64::from(window.inflight_avg_q8) * 4 + 256 >= u64::from(window.limit) * 256 * 3;
         let phase = Phase::of(window);
         if !full || !window.limited() {
-            return self.idle(window, phase.rtt);
+            return self.idle(window, phase);
         }
         if let Some(reason) = self.onset(law, phase) {
             return reason;
@@ -165,21 +166,25 @@ impl State {
     }
 
     /// A phase that was not full teaches nothing about the knee.
-    fn idle(&mut self, window: &Window, rtt: i32) -> Reason {
+    fn idle(&mut self, window: &Window, phase: Phase) -> Reason {
+        let rtt = phase.rtt;
         self.have = false;
+        if rtt < self.knee_rtt + QUEUE {
+            self.usual_rate = approach(self.usual_rate, phase.rate, 4);
+        }
         self.onset = ONSET;
         if self.mode == Mode::Search {
             self.track(THIRD);
         }
         if window.limited() {
-            // Peaks were refused on average far below the limit: more room for peaks, unless there is a queue.
-            if !window.few() && (self.knee_rtt == 0 || rtt < self.knee_rtt + QUEUE) {
+            // Peaks were refused on average far below the limit: more room for peaks, unless the queue is long.
+            if !window.few() && !self.bloat(phase) {
                 self.middle = self.middle.saturating_add(math::isqrt(self.middle) * 4);
                 return Reason::Grew;
             }
         } else {
             // Without a queue of our own making: what the knee's RTT will be about.
-            self.nudge_knee_rtt(rtt, 4);
+            self.knee_rtt = approach(self.knee_rtt, rtt, 4);
         }
         Reason::HeldNotLimited
     }

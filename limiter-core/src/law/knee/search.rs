@@ -21,7 +21,7 @@ const SMALL: i32 = 21_098;
 const USUAL: i32 = 44_437;
 const MOST: i32 = 131_072;
 /// log2 of 2 in Q16.
-const QUEUE_BEGAN: i32 = 65_536;
+const DOUBLE: i32 = 65_536;
 
 impl State {
     /// Compares two limits far apart; upwards too when there may be room.
@@ -30,19 +30,30 @@ impl State {
         self.flat = u32::from(!may_grow);
     }
 
-    /// The load has just filled the limit, and the RTT is more than twice that of the phases before: the limit
-    /// was too high for a load that it had not seen, and they tell how much is needed, by Little's law.
+    /// The limit has just become full, at more than twice the RTT of the phases before. With more done than usually
+    /// it is a load that the limit was too high for, and they tell how much is needed, by Little's law. With no
+    /// more done it is slower work, for which the limit may be too low: to search, from as many times the
+    /// limit as less is done when that is less than half.
     pub(super) fn onset(&mut self, law: &Knee, phase: Phase) -> Option<Reason> {
         let excess = phase.rtt.saturating_sub(self.knee_rtt);
         let new = self.onset > 0;
         self.onset = self.onset.saturating_sub(1);
-        if !new || self.knee_rtt == 0 || excess < QUEUE_BEGAN {
+        if !new || self.knee_rtt == 0 || excess < DOUBLE {
+            return None;
+        }
+        let less = self.usual_rate.saturating_sub(phase.rate);
+        if self.usual_rate != 0 && less > -LEAST {
+            self.onset = 0;
+            if less > DOUBLE {
+                self.middle = scale_exp2(self.middle, less.min(MOST));
+            }
+            self.start_search(true);
             return None;
         }
         let needed = scale_exp2(1, phase.inflight.saturating_sub(excess));
-        // One window may have stalled: by an eighth at most.
+        // Two such phases are looked at, and one may have stalled: by half at most.
         self.middle = scale_per_mille(needed, 1_250)
-            .max(self.middle / 8)
+            .max(self.middle / 2)
             .max(256)
             .min(self.middle);
         self.track(law.target_q8);

@@ -58,6 +58,8 @@ pub(super) struct State {
     /// Sums of the regression of throughput on concurrency, Q16: forgetting in `Track`, plain in `Search`.
     pub(super) sxy: i32,
     pub(super) sxx: i32,
+    /// log2 of the throughput while the limit is not reached and the RTT is the knee's, 0 while unknown.
+    pub(super) usual_rate: i32,
     /// The last step of a search as log2 in Q16, 0 before it.
     pub(super) step: i32,
     /// log2 of the RTT seen at the knee, 0 while unknown.
@@ -87,7 +89,7 @@ pub(super) fn within(value: i32, least: i32, most: i32) -> i32 {
     value.min(most).max(least)
 }
 
-pub(super) const WORDS: usize = 12;
+pub(super) const WORDS: usize = 13;
 
 impl State {
     pub(super) fn read(words: &[u32; WORDS]) -> Self {
@@ -120,6 +122,7 @@ impl State {
             cut: (words[9] >> 16).min(1_000),
             noise: within(words[10] as i32, 0, 1_024),
             step: within(words[11] as i32, -(8 << 16), 8 << 16),
+            usual_rate: log(words[12]),
         }
     }
 
@@ -148,6 +151,7 @@ impl State {
             self.stray.min(1_000) | self.cut.min(1_000) << 16,
             self.noise as u32,
             self.step as u32,
+            self.usual_rate as u32,
         ];
     }
 
@@ -164,13 +168,13 @@ impl State {
         self.start(Mode::Track);
         (self.sxx, self.sxy) = (TRUST, TRUST / 256 * belief_q8);
     }
+}
 
-    /// Moves the RTT of the knee by this part of the way to `rtt`, or takes it while none is known.
-    pub(super) fn nudge_knee_rtt(&mut self, rtt: i32, part: i32) {
-        self.knee_rtt = match self.knee_rtt {
-            0 => rtt,
-            known => known + (rtt - known) / part,
-        };
+/// A logarithm moved by this part of the way to another, or that one while none, 0, is known.
+pub(super) const fn approach(known: i32, new: i32, part: i32) -> i32 {
+    match known {
+        0 => new,
+        known => known + (new - known) / part,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Comparing two limits and moving the middle.
 
 use super::super::math::{isqrt, scale_per_mille};
-use super::state::{Mode, Phase, State, TRUST, within};
+use super::state::{Mode, Phase, State, TRUST, approach, within};
 use super::{Knee, Reason, Window};
 
 /// log2 of 1.003 in Q16: two phases whose concurrency differed by less say nothing.
@@ -116,7 +116,7 @@ impl State {
     fn step(&mut self, law: &Knee, elasticity: i32, rtt: i32) -> Reason {
         let before = self.middle;
         if elasticity > 51 && elasticity < 205 {
-            self.nudge_knee_rtt(rtt, 14);
+            self.knee_rtt = approach(self.knee_rtt, rtt, 14);
         } else if elasticity < 26 && rtt < self.knee_rtt {
             self.knee_rtt = rtt;
         }
