@@ -15,7 +15,7 @@ const BUCKETS: usize = 4;
 
 /// What a [`Throttle`] is built from.
 ///
-/// Defaults: a window of about two minutes, two requests for each accept are normal, fewer than 20 requests
+/// Defaults: a window of about ten seconds, two requests for each accept are normal, fewer than 20 requests
 /// are never refused, and a tenth always passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThrottleConfig {
@@ -26,11 +26,12 @@ pub struct ThrottleConfig {
 }
 
 impl ThrottleConfig {
-    /// The defaults; window, slack and form are those of Google's client-side throttling (Site Reliability
-    /// Engineering, "Handling Overload").
+    /// The defaults; slack and form are those of Google's client-side throttling (Site Reliability
+    /// Engineering, "Handling Overload"). Its window of two minutes keeps refusing for as long after the
+    /// dependency is well again; that of Envoy's admission control is 30 s.
     pub const fn new() -> Self {
         Self {
-            window: Duration::from_secs(120),
+            window: Duration::from_secs(10),
             slack_q8: 512,
             protect: 20,
             most: 900,

@@ -33,11 +33,11 @@ fn defaults_are_what_the_changelog_and_the_documentation_say() {
 
     let breaker = BreakerConfig::new();
     let said = breaker
-        .consecutive(Some(10))
-        .failure_share(Some(800))
+        .consecutive(Some(20))
+        .failure_share(Some(667))
         .volume(20)
         .window(secs(10))
-        .open(secs(5), secs(60))
+        .open(secs(5), secs(20))
         .probes(3)
         .probe_time(secs(10));
     assert_eq!(breaker, said);
@@ -46,7 +46,9 @@ fn defaults_are_what_the_changelog_and_the_documentation_say() {
     let said = dependency
         .budget(BudgetConfig::new())
         .breaker(BreakerConfig::new())
-        .throttle(Some(ThrottleConfig::new()))
+        .throttle(Some(ThrottleConfig::new().window(secs(10))))
+        .timeout(secs(2))
+        .timeout_bounds(secs(1), secs(5))
         .attempts(3)
         .total(secs(10));
     assert_eq!(dependency, said);

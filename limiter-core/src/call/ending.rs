@@ -13,9 +13,9 @@ use core::fmt;
 /// use limiter_core::{Ending, Ticks};
 ///
 /// // 503 with `Retry-After: 2`, at a millisecond a tick.
-/// let busy = Ending::overload().retry_after(Ticks::new(2_000));
+/// let busy = Ending::refused().retry_after(Ticks::new(2_000));
 /// // gRPC with a negative `grpc-retry-pushback-ms`.
-/// let stop = Ending::overload().do_not_retry();
+/// let stop = Ending::refused().do_not_retry();
 /// assert_ne!(busy, stop);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub(crate) enum How {
     Failure,
     Permanent,
     Overload,
+    Refused,
     Timeout,
     Ignored,
     Superseded,
@@ -74,6 +75,16 @@ impl Ending {
         Self::new(How::Overload)
     }
 
+    /// The dependency refused it at once, by a limit of its own: a 503 or 429 with `Retry-After`, an answer
+    /// with a push-back.
+    ///
+    /// Such a dependency protects itself, so the throttle alone answers: it sends fewer of what would be
+    /// refused. A limiter and a breaker that took it for an overload would cut what the dependency has cut
+    /// already, until next to nothing came through.
+    pub const fn refused() -> Self {
+        Self::new(How::Refused)
+    }
+
     /// No answer by the attempt's deadline.
     pub const fn timeout() -> Self {
         Self::new(How::Timeout)
@@ -112,8 +123,10 @@ impl Ending {
     /// assert!(!Ending::permanent().may_retry() && !Ending::ignored().may_retry());
     /// ```
     pub const fn may_retry(self) -> bool {
-        matches!(self.how, How::Failure | How::Overload | How::Timeout)
-            && !matches!(self.hint, Hint::Never)
+        matches!(
+            self.how,
+            How::Failure | How::Overload | How::Refused | How::Timeout
+        ) && !matches!(self.hint, Hint::Never)
     }
 
     /// After which time the answer said to come back.
@@ -128,7 +141,7 @@ impl Ending {
     pub const fn outcome(self) -> Outcome {
         match self.how {
             How::Success => Outcome::Success,
-            How::Failure | How::Permanent => Outcome::Failure,
+            How::Failure | How::Permanent | How::Refused => Outcome::Failure,
             How::Overload | How::Timeout => Outcome::Overload,
             How::Ignored | How::Superseded => Outcome::Ignored,
         }
@@ -182,8 +195,11 @@ pub enum GiveUp {
     Exhausted(Exhausted),
     /// As many attempts were made as are allowed.
     Attempts,
-    /// The call's time is over, or would be before the next attempt.
+    /// The call's time is over.
     Deadline,
+    /// The call's time would be over before the next attempt: the answer said to come back too late, or the
+    /// back-off is longer than what is left.
+    WaitTooLong,
     /// The error will not go away: a permanent failure, or the caller's own.
     Permanent,
     /// The dependency said not to retry.
@@ -208,6 +224,9 @@ impl GiveUp {
             Self::Exhausted(_) => "the retry budget is exhausted; answer with the last error",
             Self::Attempts => "no attempts are left; answer with the last error",
             Self::Deadline => "no time is left; answer with the last error",
+            Self::WaitTooLong => {
+                "the next attempt would come too late; use a fallback or answer with the last error"
+            }
             Self::Permanent => "the error is permanent; answer with it",
             Self::ToldNotTo => "the dependency said not to retry; answer with the last error",
             Self::Abandoned => "the caller gave up",

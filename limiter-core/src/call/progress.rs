@@ -13,7 +13,7 @@ impl<D: Depends> Call<D> {
     /// Starts an attempt, if every rule lets it through.
     #[cfg_attr(target_pointer_width = "64", inline)]
     pub(super) fn start(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
-        if left.get() == 0 {
+        if left.get() == 0 || self.depends.dependency().is_hopeless(left, random) {
             self.give_up_slot();
             return self.over(Step::GiveUp(GiveUp::Deadline));
         }
@@ -47,7 +47,12 @@ impl<D: Depends> Call<D> {
 
     #[cfg_attr(target_pointer_width = "64", inline)]
     fn launch(&mut self, admitted: Admitted, hedge: bool, left: Ticks, now: Timestamp) -> Step {
-        let usual = self.depends.dependency().timeout();
+        let dependency = self.depends.dependency();
+        let mut usual = dependency.timeout();
+        if admitted.lease.is_probe() {
+            // What was measured before it broke says nothing about how long it takes now.
+            usual = usual.max(dependency.policy().timeout);
+        }
         let timeout = usual.min(left);
         self.attempts = self.attempts.saturating_add(1);
         let number = self.attempts;
@@ -210,8 +215,12 @@ impl<D: Depends> Call<D> {
             Hint::After(hint) => policy.backoff.hinted(self.delay, hint),
             _ => self.delay,
         };
-        if length >= left {
+        if left.get() == 0 {
             return over(GiveUp::Deadline);
+        }
+        // A hint counts up to a bound, but who asks for more than is left is not asked again before.
+        if length.max(ending.hinted().unwrap_or_default()) >= left {
+            return over(GiveUp::WaitTooLong);
         }
         if !dependency.backlog().enter(policy.waiting) {
             return over(GiveUp::Crowded);

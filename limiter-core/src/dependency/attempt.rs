@@ -8,7 +8,7 @@ use crate::cell::backlog::{Backlog, OWED};
 use crate::cell::breaker::Flip;
 use crate::histogram::Latencies;
 use crate::law::Law;
-use crate::law::breaker::{Kind, Lease};
+use crate::law::breaker::{Kind, Lease, Verdict};
 use crate::law::budget::Posting;
 use crate::outcome::Outcome;
 use crate::permit::Slot;
@@ -155,6 +155,16 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         kind == Kind::Closed && !self.limiter.saturated()
     }
 
+    /// Whether an attempt that may last no longer than `left` had more likely than not be given up: then it would
+    /// be work for nobody, and look like an overload. One in eight is sent all the same, or nobody would learn
+    /// that the dependency has become faster.
+    pub(crate) fn is_hopeless(&self, left: Ticks, random: u32) -> bool {
+        let policy = self.policy();
+        left < policy.least_timeout
+            && random >> 29 != 0
+            && self.quantile(500).is_some_and(|median| left < median)
+    }
+
     /// Tells every rule how an attempt ended, and frees its slot unless it is kept for the next one.
     #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn settle_attempt(
@@ -173,15 +183,17 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         let flip = self.circuit.settle(
             &policy.breaker.circuitry,
             lease,
-            verdict(outcome),
+            match ending.how {
+                // It is alive, which is what a probe asks; it says nothing about what it lets in.
+                How::Refused if lease.is_probe() => Verdict::Good,
+                How::Refused => Verdict::Ignored,
+                _ => verdict(outcome),
+            },
             random,
             || (age, stamp),
         );
-        if let Some(throttle) = policy
-            .throttle
-            .as_ref()
-            .filter(|_| outcome != Outcome::Overload)
-        {
+        let accepted = outcome != Outcome::Overload && ending.how != How::Refused;
+        if let Some(throttle) = policy.throttle.as_ref().filter(|_| accepted) {
             self.requests.accept(throttle, stamp);
         }
         match ending.how {

@@ -13,7 +13,8 @@ use core::time::Duration;
 ///
 /// Defaults: those of [`BudgetConfig`], [`BreakerConfig`], [`ThrottleConfig`] and [`Backoff::standard`]; 3
 /// attempts within 10 s, each for at most 2 s, or twice the 99th percentile of the measured latencies
-/// (between 50 ms and 5 s) where there is a histogram; no hedges; every retry costs one token; at most 100
+/// (between 1 s and 5 s: a dependency that becomes slow is not down; RFC 6298, 2.4 has the same least time)
+/// where there is a histogram; no hedges; every retry costs one token; at most 100
 /// calls wait in back-off at a time.
 ///
 /// ```
@@ -63,7 +64,7 @@ impl DependencyConfig {
             attempts: 3,
             total: Duration::from_secs(10),
             timeout: Duration::from_secs(2),
-            least_timeout: Duration::from_millis(50),
+            least_timeout: Duration::from_secs(1),
             most_timeout: Duration::from_secs(5),
             quantile: 990,
             margin: 2_000,

@@ -2,6 +2,7 @@
 
 use super::*;
 use limiter_core::BreakerState;
+use limiter_core::LatencyHistogram;
 
 /// Half open, with a single lease: whoever keeps it is found out.
 fn half_open(limit: u32) -> Dependency<Fixed> {
@@ -125,6 +126,33 @@ fn a_call_whose_time_is_over_before_it_starts_sends_nothing() {
     assert_eq!(call.attempts(), 0);
     let mut none = dependency.call(at(0), CallOptions::new().total(ticks(0)));
     assert_eq!(gives_up(&mut none, 0), GiveUp::Deadline);
+}
+
+/// Late waiters that were sent all the same ended as overloads, the limit fell, and others waited longer.
+#[test]
+fn an_attempt_that_would_more_likely_than_not_be_given_up_is_not_sent_but_one_in_eight() {
+    let dependency: Dependency<Fixed, LatencyHistogram> =
+        Dependency::new(Config::new(Fixed, RATE), plain());
+    for now in 0..100 {
+        let mut call = begin(&dependency, now);
+        let sent = attempt(&mut call, now);
+        end(&mut call, sent, Ending::success(), now + 300);
+    }
+    let now = 500;
+    let sent = |left, word: u32| {
+        let mut call = dependency.call(at(now), CallOptions::new().total(ticks(left)));
+        match call.step(at(now), word) {
+            Step::Attempt(_) => true,
+            step => {
+                assert_eq!(step, Step::GiveUp(GiveUp::Deadline));
+                false
+            }
+        }
+    };
+    assert!(!sent(200, WORD) && !sent(200, u32::MAX));
+    assert!(sent(200, 7) && sent(400, WORD));
+    let many = (0..800_u32).filter(|index| sent(200, index.wrapping_mul(0x9e37_79b9)));
+    assert!((80..=120).contains(&many.count()));
 }
 
 #[test]

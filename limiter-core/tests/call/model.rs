@@ -70,7 +70,7 @@ fn said(step: Step) -> &'static str {
         Step::GiveUp(GiveUp::ToldNotTo) => "told not to",
         Step::GiveUp(GiveUp::Attempts) => "attempts",
         Step::GiveUp(GiveUp::Exhausted(_)) => "exhausted",
-        Step::Wait(_) | Step::GiveUp(GiveUp::Deadline) => "wait or deadline",
+        Step::Wait(_) | Step::GiveUp(GiveUp::WaitTooLong | GiveUp::Deadline) => "wait or deadline",
         _ => "something else",
     }
 }

@@ -42,7 +42,7 @@ fn no_attempt_starts_at_or_after_the_end_of_the_total_time() {
         }
     };
     assert_eq!(starts, [0, 1_001, 2_002, 3_003, 4_004]);
-    assert_eq!(why, GiveUp::Deadline);
+    assert_eq!(why, GiveUp::WaitTooLong);
     assert_eq!(now, 4_005, "it does not wait for nothing");
 }
 
@@ -82,7 +82,7 @@ fn as_many_attempts_are_made_as_are_allowed() {
 
 #[test]
 fn what_the_server_asks_for_is_obeyed_up_to_its_bound() {
-    let total = Duration::from_secs(100);
+    let total = Duration::from_secs(7_200);
     let told = |hint: u64| {
         let dependency = fixed(10, plain().total(total));
         let mut call = begin(&dependency, 0);
@@ -92,11 +92,15 @@ fn what_the_server_asks_for_is_obeyed_up_to_its_bound() {
     assert_eq!(told(0), 1_000);
     assert_eq!(told(3_000), 3_500);
     assert_eq!(told(3_600_000), 6_500);
-    // Not even a hint goes beyond the call's time.
+    // Not even a hint goes beyond the call's time, and nobody comes back before one that would.
+    let dependency = fixed(10, plain());
+    let mut call = begin(&dependency, 0);
+    fail(&mut call, Ending::refused().retry_after(ticks(20_000)), 0);
+    assert_eq!(gives_up(&mut call, 0), GiveUp::WaitTooLong);
     let dependency = fixed(10, plain().total(Duration::from_secs(3)));
     let mut call = begin(&dependency, 0);
     fail(&mut call, Ending::overload().retry_after(ticks(3_000)), 0);
-    assert_eq!(gives_up(&mut call, 0), GiveUp::Deadline);
+    assert_eq!(gives_up(&mut call, 0), GiveUp::WaitTooLong);
 }
 
 #[test]

@@ -71,6 +71,70 @@ fn fragile(config: DependencyConfig) -> DependencyConfig {
     config.breaker(BreakerConfig::new().consecutive(Some(1)).probes(1))
 }
 
+/// A server's own limit refuses, and its callers' limits and breakers do not refuse as much again.
+#[test]
+fn a_refusal_by_the_dependency_is_answered_by_the_throttle_alone() {
+    let breaker = BreakerConfig::new().consecutive(Some(5));
+    let config = plain()
+        .breaker(breaker)
+        .throttle(Some(ThrottleConfig::new()));
+    let dependency = adaptive(config);
+    let limit = dependency.limiter().snapshot().limit;
+    let sent = (0..1_000)
+        .filter(|&now| {
+            let mut call = begin(&dependency, now);
+            match step(&mut call, now) {
+                Step::Attempt(attempt) => {
+                    end(&mut call, attempt, Ending::refused().do_not_retry(), now);
+                    assert_eq!(gives_up(&mut call, now), GiveUp::ToldNotTo);
+                    true
+                }
+                Step::GiveUp(GiveUp::Refused(Refusal::Throttled)) => false,
+                other => panic!("{other:?}"),
+            }
+        })
+        .count();
+    assert_eq!(dependency.limiter().snapshot().limit, limit);
+    assert_eq!(dependency.breaker(at(1_000)), BreakerState::Closed);
+    assert!(sent < 100, "{sent} of 1,000 were sent");
+    assert_eq!(dependency.snapshot(at(1_000)).throttled, 899);
+    // As many overloads open the breaker and cut.
+    let dependency = adaptive(plain().breaker(breaker));
+    for now in 0..5 {
+        fail(&mut begin(&dependency, now), Ending::overload(), now);
+    }
+    assert!(dependency.limiter().snapshot().limit < limit);
+    assert!(matches!(
+        dependency.breaker(at(5)),
+        BreakerState::Open { .. }
+    ));
+}
+
+#[test]
+fn a_probe_that_the_dependency_refuses_tells_that_it_is_alive() {
+    let dependency = fixed(9, fragile(plain()));
+    fail_for_long(&mut begin(&dependency, 0), 0);
+    fail(&mut begin(&dependency, 5_000), Ending::refused(), 5_000);
+    assert_eq!(dependency.breaker(at(5_000)), BreakerState::Closed);
+}
+
+#[test]
+fn a_probe_may_last_as_long_as_when_nothing_was_measured() {
+    let config = fragile(plain()).timeout_bounds(Duration::from_millis(10), Duration::from_secs(5));
+    let dependency: Dependency<Fixed, limiter_core::LatencyHistogram> =
+        Dependency::new(Config::new(Fixed, RATE), config);
+    for now in 0..100 {
+        fail(&mut begin(&dependency, now), Ending::success(), now);
+    }
+    assert_eq!(
+        attempt(&mut begin(&dependency, 100), 100).timeout,
+        ticks(10)
+    );
+    fail_for_long(&mut begin(&dependency, 100), 100);
+    let probe = attempt(&mut begin(&dependency, 5_100), 5_100);
+    assert_eq!(probe.timeout, ticks(2_000));
+}
+
 /// A random word for which the open time is as long as it may be.
 fn fail_for_long<D: Depends>(call: &mut Call<D>, now: u64) {
     let attempt = attempt(call, now);
