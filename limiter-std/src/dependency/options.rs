@@ -106,9 +106,9 @@ pub struct Attempt {
 /// use limiter_std::Ending;
 ///
 /// // 503 with `Retry-After: 2`.
-/// let busy = Ending::overload().retry_after(Duration::from_secs(2));
+/// let busy = Ending::refused().retry_after(Duration::from_secs(2));
 /// // gRPC with a negative `grpc-retry-pushback-ms`.
-/// let stop = Ending::overload().do_not_retry();
+/// let stop = Ending::refused().do_not_retry();
 /// assert_ne!(busy, stop);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +134,12 @@ impl Ending {
     /// The dependency is full: 429, 503, `RESOURCE_EXHAUSTED`, `UNAVAILABLE`.
     pub const fn overload() -> Self {
         Self(limiter_core::Ending::overload())
+    }
+
+    /// The dependency refused it at once, by a limit of its own: a 503 or 429 with `Retry-After`, an answer with
+    /// a push-back. Only the throttle answers; see [`limiter_core::Ending::refused`].
+    pub const fn refused() -> Self {
+        Self(limiter_core::Ending::refused())
     }
 
     /// No answer in time.

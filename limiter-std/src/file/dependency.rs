@@ -115,7 +115,7 @@ pub struct TimeoutBounds {
 impl Default for TimeoutBounds {
     fn default() -> Self {
         Self {
-            least: Duration::from_millis(50),
+            least: Duration::from_secs(1),
             most: Duration::from_secs(5),
         }
     }
@@ -239,8 +239,8 @@ pub struct Breaker {
 impl Default for Breaker {
     fn default() -> Self {
         Self {
-            consecutive: Some(10),
-            failure_share: Some(800),
+            consecutive: Some(20),
+            failure_share: Some(667),
             slow_share: None,
             volume: 20,
             window: Duration::from_secs(10),
@@ -295,7 +295,7 @@ impl Default for OpenTimes {
     fn default() -> Self {
         Self {
             first: Duration::from_secs(5),
-            most: Duration::from_secs(60),
+            most: Duration::from_secs(20),
         }
     }
 }
@@ -321,7 +321,7 @@ impl Default for Throttle {
     fn default() -> Self {
         Self {
             on: true,
-            window: Duration::from_secs(120),
+            window: Duration::from_secs(10),
             slack_q8: 512,
             protect: 20,
             most: 900,

@@ -14,7 +14,8 @@ use std::time::SystemTime;
 /// | result | ending |
 /// | --- | --- |
 /// | [`Success`](Outcome::Success) | success |
-/// | [`Overload`](Outcome::Overload) | overload: tried again, not before `Retry-After` or the push-back, never after a negative one |
+/// | [`Overload`](Outcome::Overload) | overload: tried again |
+/// | the same with `Retry-After` or a push-back | refused by a limit of its own: tried again, not before then, never after a negative one |
 /// | 408, 504, gRPC `DEADLINE_EXCEEDED`, an error that tells of a timeout | the same, as a timeout |
 /// | [`Failure`](Outcome::Failure) | failure: tried again, with the same exceptions |
 /// | 501, 505, gRPC `DATA_LOSS` | permanent |
@@ -33,7 +34,7 @@ use std::time::SystemTime;
 /// *busy.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
 /// busy.headers_mut().insert("retry-after", 2.into());
 /// let ending = Answers::new().judge(Ok::<_, &io::Error>(&busy));
-/// assert_eq!(ending, Ending::overload().retry_after(Duration::from_secs(2)));
+/// assert_eq!(ending, Ending::refused().retry_after(Duration::from_secs(2)));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answers<K = Caller> {
@@ -75,12 +76,18 @@ impl<K> Answers<K> {
             | (Outcome::Failure, None, 501 | 505) => Ending::permanent(),
             (outcome, ..) => Ending::from(outcome),
         };
-        match (outcome, hint(&head.headers, SystemTime::now())) {
-            (Outcome::Overload | Outcome::Failure, Some(Hint::After(time))) => {
-                ending.retry_after(time)
-            }
-            (Outcome::Overload | Outcome::Failure, Some(Hint::Never)) => ending.do_not_retry(),
-            _ => ending,
+        let Some(hint) = hint(&head.headers, SystemTime::now()) else {
+            return ending;
+        };
+        let ending = match outcome {
+            // Who says when to come back is not drowning.
+            Outcome::Overload if ending == Ending::overload() => Ending::refused(),
+            Outcome::Overload | Outcome::Failure => ending,
+            _ => return ending,
+        };
+        match hint {
+            Hint::After(time) => ending.retry_after(time),
+            Hint::Never => ending.do_not_retry(),
         }
     }
 
@@ -95,7 +102,7 @@ impl<K> Answers<K> {
     /// let mut trailers = HeaderMap::new();
     /// trailers.insert("grpc-retry-pushback-ms", "-1".parse()?);
     /// let ending = Answers::new().grpc(8, &trailers);
-    /// assert_eq!(ending, Ending::overload().do_not_retry());
+    /// assert_eq!(ending, Ending::refused().do_not_retry());
     /// # Ok::<(), http::header::InvalidHeaderValue>(())
     /// ```
     pub fn grpc(&self, code: i32, metadata: &HeaderMap) -> Ending

@@ -1,11 +1,12 @@
 //! The layer for servers.
 
 use super::answer::{Answer, ReleaseAt};
+use super::invitations::Invitations;
 use super::reading::Reading;
 use super::{
     ClassifyError, ClassifyResponse, Head, Marks, Refusal, Refuse, Refused, ResponseBody, Server,
 };
-use crate::clock::{Clock, MonotonicClock};
+use crate::clock::{Clock, MonotonicClock, RATE};
 use crate::tower::role::{self, Entry, Guard, Role};
 use crate::tower::{self, Alike, Asked, Describe, LimiterService, Mode, Wait, WaitUntil};
 use crate::{Hold, Limiter, Permit, Rejected};
@@ -50,6 +51,7 @@ pub struct LimiterLayer<
     reading: Option<Arc<Reading>>,
     mode: M,
     describe: Arc<D>,
+    invitations: Arc<Invitations>,
 }
 
 impl<L: Law, C: Clock> LimiterLayer<Server, Refusal, tower::Refuse, L, C> {
@@ -64,6 +66,7 @@ impl<L: Law, C: Clock> LimiterLayer<Server, Refusal, tower::Refuse, L, C> {
             reading: None,
             mode: tower::Refuse,
             describe: Arc::new(Alike),
+            invitations: Arc::new(Invitations::new(RATE)),
         }
     }
 }
@@ -79,6 +82,7 @@ impl<K, R, M, L: Law, C: Clock, D> LimiterLayer<K, R, M, L, C, D> {
             reading: self.reading,
             mode: self.mode,
             describe: self.describe,
+            invitations: self.invitations,
         }
     }
 
@@ -92,6 +96,7 @@ impl<K, R, M, L: Law, C: Clock, D> LimiterLayer<K, R, M, L, C, D> {
             reading: self.reading,
             mode: self.mode,
             describe: self.describe,
+            invitations: self.invitations,
         }
     }
 
@@ -137,6 +142,7 @@ impl<K, R, M, L: Law, C: Clock, D> LimiterLayer<K, R, M, L, C, D> {
             reading: self.reading,
             mode: self.mode,
             describe: Arc::new(describe),
+            invitations: self.invitations,
         }
     }
 
@@ -206,6 +212,7 @@ impl<K, R, M, L: Law, C: Clock, D> LimiterLayer<K, R, M, L, C, D> {
             reading: self.reading,
             mode,
             describe: self.describe,
+            invitations: self.invitations,
         }
     }
 
@@ -272,6 +279,7 @@ where
     }
 
     fn begin(&self, permit: Permit<L, C>, request: &mut Request<Q>) -> Self::Guard {
+        self.invitations.admitted();
         let outer = request.extensions_mut().remove();
         let hold = permit.into_hold_within(outer);
         request.extensions_mut().insert(Hold::clone(&hold));
@@ -284,7 +292,11 @@ where
 
     fn refuse(&self, rejected: Rejected, request: Request<Q>) -> role::Answer<Self, S, Request<Q>> {
         let (request, _) = request.into_parts();
-        let response = self.refuse.refuse(&Refused { rejected, request });
+        let response = self.refuse.refuse(&Refused {
+            rejected,
+            request,
+            come_back: self.invitations.refused(self.limiter.now()),
+        });
         Ok(response.map(|body| body.map_or(ResponseBody::empty(), ResponseBody::unwatched)))
     }
 
@@ -336,6 +348,7 @@ impl<K, R, M: Clone, L: Law, C: Clock, D> Clone for LimiterLayer<K, R, M, L, C, 
             reading: self.reading.clone(),
             mode: self.mode.clone(),
             describe: Arc::clone(&self.describe),
+            invitations: Arc::clone(&self.invitations),
         }
     }
 }

@@ -82,6 +82,7 @@ mod classify;
 mod grpc;
 mod head;
 mod hints;
+mod invitations;
 mod layer;
 mod marks;
 mod reading;

@@ -19,6 +19,9 @@ pub struct Refused {
     pub rejected: Rejected,
     /// The request's head.
     pub request: request::Parts,
+    /// When its caller may come back without adding to the overload: in a second for one refused request in each
+    /// ten that were let in, for the others in 10 to 30 s.
+    pub come_back: Duration,
 }
 
 /// Makes the response to a refused request. `B` is the inner service's body.
@@ -49,8 +52,11 @@ impl<B, F: Fn(&Refused) -> Response<B>> Refuse<B> for F {
     }
 }
 
-/// The usual response to a refused request: 503 with `Retry-After: 1` and without a body; to a gRPC
+/// The usual response to a refused request: 503 with `Retry-After` and without a body; to a gRPC
 /// request, `RESOURCE_EXHAUSTED` with `grpc-retry-pushback-ms: -1`.
+///
+/// `Retry-After` is [`Refused::come_back`], the server's side of the retry budget: of callers that obey it no more
+/// come back than a tenth of what is let in.
 ///
 /// # gRPC
 ///
@@ -78,16 +84,25 @@ impl<B, F: Fn(&Refused) -> Response<B>> Refuse<B> for F {
 #[derive(Clone, Debug)]
 pub struct Refusal {
     status: StatusCode,
-    retry_after: Option<HeaderValue>,
+    retry_after: RetryAfter,
     pushback: Option<HeaderValue>,
 }
 
+/// What HTTP clients are told.
+#[derive(Clone, Debug)]
+enum RetryAfter {
+    /// By the budget.
+    Budget,
+    Always(HeaderValue),
+    Nothing,
+}
+
 impl Refusal {
-    /// 503 and a second; for gRPC "do not retry".
+    /// 503 and a time by the budget; for gRPC "do not retry".
     pub const fn new() -> Self {
         Self {
             status: StatusCode::SERVICE_UNAVAILABLE,
-            retry_after: Some(HeaderValue::from_static("1")),
+            retry_after: RetryAfter::Budget,
             pushback: Some(HeaderValue::from_static("-1")),
         }
     }
@@ -99,18 +114,19 @@ impl Refusal {
         self
     }
 
-    /// Asks HTTP clients to stay away for `time`, in seconds rounded up.
+    /// Asks all HTTP clients to stay away for `time`, in seconds rounded up.
     #[must_use]
     pub fn retry_after(mut self, time: Duration) -> Self {
         let part = u64::from(time.subsec_nanos() != 0);
-        self.retry_after = Some(HeaderValue::from(time.as_secs().saturating_add(part)));
+        self.retry_after =
+            RetryAfter::Always(HeaderValue::from(time.as_secs().saturating_add(part)));
         self
     }
 
     /// Leaves it to HTTP clients when to come back.
     #[must_use]
     pub fn without_retry_after(mut self) -> Self {
-        self.retry_after = None;
+        self.retry_after = RetryAfter::Nothing;
         self
     }
 
@@ -131,11 +147,14 @@ impl Refusal {
         self
     }
 
-    fn http(&self) -> HeaderMap {
+    fn http(&self, come_back: Duration) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        if let Some(time) = &self.retry_after {
-            headers.insert(RETRY_AFTER, time.clone());
-        }
+        let time = match &self.retry_after {
+            RetryAfter::Budget => seconds(come_back),
+            RetryAfter::Always(time) => time.clone(),
+            RetryAfter::Nothing => return headers,
+        };
+        headers.insert(RETRY_AFTER, time);
         headers
     }
 
@@ -158,6 +177,19 @@ impl Refusal {
     }
 }
 
+/// The times of [`Refused::come_back`], without allocation.
+fn seconds(time: Duration) -> HeaderValue {
+    const TENS: [&str; 21] = [
+        "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24",
+        "25", "26", "27", "28", "29", "30",
+    ];
+    match time.as_secs() {
+        1 => HeaderValue::from_static("1"),
+        secs @ 10..=30 => HeaderValue::from_static(TENS[secs as usize - 10]),
+        secs => HeaderValue::from(secs),
+    }
+}
+
 impl Default for Refusal {
     fn default() -> Self {
         Self::new()
@@ -171,7 +203,7 @@ impl<B> Refuse<B> for Refusal {
             *response.headers_mut() = self.grpc(&refused.rejected);
         } else {
             *response.status_mut() = self.status;
-            *response.headers_mut() = self.http();
+            *response.headers_mut() = self.http(refused.come_back);
         }
         response
     }

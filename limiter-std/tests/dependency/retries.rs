@@ -74,7 +74,7 @@ fn f84_no_attempt_begins_once_the_total_time_is_over() {
     };
     // Delays are rounded up to 33 µs, and looked at once in a millisecond.
     assert_eq!(began, [0, 1_002, 2_004, 3_006, 4_008]);
-    assert_eq!(gave_up.why, GiveUp::Deadline);
+    assert_eq!(gave_up.why, GiveUp::WaitTooLong);
     assert_eq!(gave_up.last, Some(Err(Bad::Broken)));
 }
 

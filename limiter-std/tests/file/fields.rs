@@ -38,7 +38,7 @@ dependency | retry_cost_milli | 500 | 20000 | got 20000, allowed 1 to 10000: dep
 dependency | timeout_cost_milli | 2000 | 0 | got 0, allowed 1 to 10000
 dependency | pushback_cost_milli | 500 | 0 | got 0, allowed 1 to 10000
 dependency.timeout_bounds | least | "10ms" | "0s" | got 0s, allowed 1ms to 5s
-dependency.timeout_bounds | most | "10s" | "20ms" | got 20ms, but dependency.timeout_bounds.least is 50ms unless it is set
+dependency.timeout_bounds | most | "10s" | "20ms" | got 20ms, but dependency.timeout_bounds.least is 1s unless it is set
 dependency.timeout_quantile | per_mille | 900 | 1001 | got 1001, allowed 1 to 1000
 dependency.timeout_quantile | margin | 1500 | 999 | got 999, allowed 1000 to 100000
 dependency.timeout_quantile | samples | 20 | 0 | got 0, allowed 1 to 1000
@@ -56,7 +56,7 @@ dependency.breaker | volume | 50 | 0 | got 0, allowed 1 to 1000
 dependency.breaker | window | "30s" | "1ms" | got 1ms, allowed 10ms to 1h
 dependency.breaker | probes | 5 | 64 | got 64, allowed 1 to 63
 dependency.breaker | probe_time | "30s" | "2days" | got 2days, allowed 1ms to 1day
-dependency.breaker.open | first | "1s" | "2m" | got 2m, allowed 1ms to 1m: dependency.breaker.open.most is 1m unless it is set
+dependency.breaker.open | first | "1s" | "2m" | got 2m, allowed 1ms to 20s: dependency.breaker.open.most is 20s unless it is set
 dependency.breaker.open | most | "2m" | "1s" | got 1s, but dependency.breaker.open.first is 5s unless it is set
 dependency.throttle | on | false | 0 | invalid type: integer `0`, expected a boolean
 dependency.throttle | window | "30s" | "2h" | got 2h, allowed 10ms to 1h

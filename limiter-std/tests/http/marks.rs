@@ -182,7 +182,7 @@ fn answers_are_judged_by_status_and_hint() {
         (
             429,
             &[("retry-after", "2")],
-            Ending::overload().retry_after(two),
+            Ending::refused().retry_after(two),
         ),
         (503, &[], Ending::overload()),
         (503, &[("retry-after", "soon")], Ending::overload()),
@@ -205,12 +205,12 @@ fn answers_are_judged_by_status_and_hint() {
         (
             200,
             &[("grpc-status", "8"), ("grpc-retry-pushback-ms", "2000")],
-            Ending::overload().retry_after(two),
+            Ending::refused().retry_after(two),
         ),
         (
             200,
             &[("grpc-status", "8"), ("grpc-retry-pushback-ms", "-1")],
-            Ending::overload().do_not_retry(),
+            Ending::refused().do_not_retry(),
         ),
     ] {
         assert_eq!(judge(status, headers), ending, "{status} {headers:?}");
