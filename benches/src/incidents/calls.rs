@@ -37,6 +37,8 @@ pub(super) enum Ended {
     Permanent,
     /// Somebody said no, here or there.
     Refused,
+    /// No time was left.
+    Late,
     Failed,
 }
 
@@ -109,7 +111,7 @@ impl World<'_> {
         if let Some(free) = call.live.iter_mut().find(|live| live.is_none()) {
             *free = Some((number, now));
         }
-        let (root, level, instead) = (call.root, call.level, call.instead);
+        let (client, root, level, instead) = (call.client, call.root, call.level, call.instead);
         let path = &self.wiring.steps[root.fleet as usize];
         let (station, level) = match instead {
             // Nothing comes behind it.
@@ -135,6 +137,7 @@ impl World<'_> {
         }
         let job = self.jobs.add(Job {
             call: id,
+            client,
             number,
             root,
             level,
@@ -152,10 +155,6 @@ impl World<'_> {
         let Some(job) = self.jobs.remove(index) else {
             return;
         };
-        if answer == Answer::Refused {
-            let took = u32::try_from((now - job.sent) / 1_000).unwrap_or(u32::MAX);
-            self.tally.refusal_us.push(took);
-        }
         let Some(call) = self.calls.get(job.call) else {
             return;
         };
@@ -244,7 +243,7 @@ impl World<'_> {
                     self.over(id, Ended::Good, now);
                     break;
                 }
-                Step::GiveUp(GiveUp::Refused(Refusal::Limiter(_))) if ours.wait(id) => {
+                Step::GiveUp(GiveUp::Refused(Refusal::Limiter(_))) if ours.wait(id, now) => {
                     let left = logical.carried(stamp(now)).left;
                     let until = now + seconds(left.as_secs_f64()).max(1);
                     let state = std::mem::replace(&mut call.state, State::Plain(Plain::default()));
@@ -260,6 +259,7 @@ impl World<'_> {
                         GiveUp::Refused(_) | GiveUp::ToldNotTo | GiveUp::Exhausted(_) => {
                             Ended::Refused
                         }
+                        GiveUp::Deadline => Ended::Late,
                         _ => Ended::Failed,
                     };
                     self.over(id, ended, now);
@@ -317,7 +317,8 @@ impl World<'_> {
                     Ended::Permanent => Answer::Permanent,
                     // A tier with the library refuses what was refused to it.
                     Ended::Refused if ours => Answer::Refused,
-                    Ended::Refused | Ended::Failed => Answer::Unavailable,
+                    Ended::Late if ours => Answer::Late,
+                    Ended::Refused | Ended::Failed | Ended::Late => Answer::Unavailable,
                 };
                 self.finish_job(job, answer, now);
             }

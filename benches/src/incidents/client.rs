@@ -3,6 +3,7 @@
 use super::hand::Hand;
 use super::scenario::{Calls, Protocol};
 use super::setting::{Mode, wall_offset};
+use crate::lab::queue::SECOND;
 use crate::lab::random::{Random, uniform};
 use limiter_core::law::Knee;
 use limiter_core::{
@@ -16,8 +17,10 @@ use std::time::Duration;
 pub(super) type Store = Dependency<Knee, LatencyHistogram>;
 pub(super) type Logical = limiter_core::Call<Rc<Store>>;
 
-/// How many calls wait for a slot of their dependency, as in `limiter-std`.
+/// How many calls wait for a slot of their dependency, and from which wait of the first on the newest go first: as
+/// in `limiter-std`, whose queue judges the shortest wait of such an interval.
 const LINE: usize = 100;
+const STANDING: u64 = SECOND / 10;
 
 /// How a tier answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +30,14 @@ pub(super) enum Answer {
     Failure,
     /// Wrong, and will be wrong again.
     Permanent,
-    /// It is full: a refusal by its own limit.
+    /// It is full: a refusal by its own limit, which asks to come back soon if the protocol can say so.
     Refused,
+    /// The same, which asks to stay away.
+    Away,
     /// What it needs is not there.
     Unavailable,
+    /// There was no time left for it.
+    Late,
 }
 
 impl Answer {
@@ -40,11 +47,11 @@ impl Answer {
             (Self::Good, _) => Ending::success(),
             (Self::Failure, _) => Ending::failure(),
             (Self::Permanent, _) => Ending::permanent(),
-            (Self::Refused, Protocol::Grpc) => Ending::overload().do_not_retry(),
-            (Self::Refused, Protocol::Http) => {
-                Ending::overload().retry_after(Ticks::new(crate::lab::queue::SECOND))
-            }
+            (Self::Refused | Self::Away, Protocol::Grpc) => Ending::refused().do_not_retry(),
+            (Self::Away, Protocol::Http) => Ending::refused().retry_after(Ticks::new(20 * SECOND)),
+            (Self::Refused, Protocol::Http) => Ending::refused().retry_after(Ticks::new(SECOND)),
             (Self::Unavailable, _) => Ending::overload(),
+            (Self::Late, _) => Ending::timeout(),
         }
     }
 }
@@ -71,8 +78,8 @@ pub(super) struct Ours {
     store: Rc<Store>,
     random: limiter_core::Random,
     fallbacks: RetryBudget,
-    /// Calls that wait for a slot.
-    line: VecDeque<(u32, u32)>,
+    /// Calls that wait for a slot, and since when.
+    line: VecDeque<((u32, u32), u64)>,
 }
 
 impl Client {
@@ -150,35 +157,38 @@ impl Ours {
     }
 
     /// Puts a call into the line for a slot, if it is not full.
-    pub(super) fn wait(&mut self, call: (u32, u32)) -> bool {
+    pub(super) fn wait(&mut self, call: (u32, u32), now: u64) -> bool {
         let room = self.line.len() < LINE;
         if room {
             self.store.limiter().set_waiting();
-            self.line.push_back(call);
+            self.line.push_back((call, now));
         }
         room
     }
 
     /// Takes a call out of the line.
     pub(super) fn leave(&mut self, call: (u32, u32)) {
-        self.line.retain(|waiting| *waiting != call);
+        self.line.retain(|(waiting, _)| *waiting != call);
         if self.line.is_empty() {
             self.store.limiter().clear_waiting();
         }
     }
 
-    /// The head of the line and its slot, if there is one for it.
+    /// Whose turn it is in the line and its slot, if there is one for it.
     pub(super) fn serve(&mut self, now: u64) -> Option<((u32, u32), Slot)> {
         let limiter = self.store.limiter();
-        if self.line.is_empty() {
-            return None;
-        }
+        let (_, since) = self.line.front()?;
+        let stands = now.saturating_sub(*since) > STANDING;
         let slot = limiter.admit_waiter(stamp(now)).ok()?;
-        let call = self.line.pop_front();
+        let call = if stands {
+            self.line.pop_back()
+        } else {
+            self.line.pop_front()
+        };
         if self.line.is_empty() {
             self.store.limiter().clear_waiting();
         }
-        call.map(|call| (call, slot))
+        call.map(|(call, _)| (call, slot))
     }
 }
 

@@ -131,8 +131,10 @@ impl World<'_> {
                     self.over(id, Ended::Permanent, now);
                 }
             }
-            Answer::Refused => self.failed_plain(id, true, now),
-            Answer::Failure | Answer::Unavailable => self.failed_plain(id, false, now),
+            Answer::Refused | Answer::Away => self.failed_plain(id, true, now),
+            Answer::Failure | Answer::Unavailable | Answer::Late => {
+                self.failed_plain(id, false, now)
+            }
         }
     }
 

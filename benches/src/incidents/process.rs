@@ -1,11 +1,16 @@
 //! One process of a tier: slots, a queue, what stands before them, and what refusing costs.
 
+use super::client::Answer;
 use super::scenario::Station;
 use super::setting::{Mode, wall_offset};
 use crate::lab::queue::millis;
-use crate::lab::random::{Random, of_request};
+use crate::lab::random::{Random, of_request, uniform};
 use limiter_core::law::Knee;
-use limiter_core::{Config, Limiter, Outcome, Slot, TickRate, Timestamp};
+use limiter_core::{
+    BudgetConfig, Caller, Callers, Config, Limiter, Outcome, Request, RetryBudget, Slot, TickRate,
+    Timestamp, Tokens,
+};
+use rand_distr::{Distribution, StandardUniform};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -18,8 +23,20 @@ enum Guard {
     /// A number.
     Fixed(Arc<Semaphore>),
     /// The library's limiter at its defaults.
-    Adaptive(Box<Limiter>),
+    Adaptive(Box<Ours>),
 }
+
+/// A limiter, and what each caller was let in for.
+#[derive(Debug)]
+struct Ours {
+    limiter: Limiter,
+    callers: Callers<CELLS>,
+    /// For those who are refused and asked to come back, as in `limiter-std`.
+    invitations: RetryBudget,
+}
+
+/// As in `limiter-std`.
+const CELLS: usize = 1_024;
 
 /// What a request holds while it is in.
 #[derive(Debug, Default)]
@@ -69,7 +86,14 @@ impl Process {
             Mode::Library if ours => {
                 let limiter = Limiter::new(Config::new(Knee::new(), TickRate::NANOS));
                 limiter.set_wall_offset(wall_offset(random));
-                Guard::Adaptive(Box::new(limiter))
+                let seed = (uniform(random) * 4e9) as u32;
+                let callers = Callers::new(TickRate::NANOS, seed);
+                let budget = BudgetConfig::new().without_floor();
+                Guard::Adaptive(Box::new(Ours {
+                    limiter,
+                    callers,
+                    invitations: RetryBudget::new(budget, TickRate::NANOS),
+                }))
             }
             _ => Guard::Open,
         };
@@ -104,7 +128,7 @@ impl Process {
     /// The limit before it, if it is an adaptive one.
     pub(super) fn limit(&self) -> Option<u32> {
         match &self.guard {
-            Guard::Adaptive(limiter) => Some(limiter.snapshot().limit),
+            Guard::Adaptive(ours) => Some(ours.limiter.snapshot().limit),
             _ => None,
         }
     }
@@ -114,8 +138,8 @@ impl Process {
         self.busy + self.queue.len() as u32
     }
 
-    /// Lets a request in, or not.
-    pub(super) fn admit(&self, now: u64) -> Option<Token> {
+    /// Lets a request of a client in, or not.
+    pub(super) fn admit(&self, client: u32, now: u64) -> Option<Token> {
         if self.queue.len() >= self.most {
             return None;
         }
@@ -125,25 +149,47 @@ impl Process {
                 let permit = Arc::clone(permits).try_acquire_owned();
                 permit.ok().map(Token::Fixed)
             }
-            Guard::Adaptive(limiter) => limiter
-                .admit(Timestamp::from_ticks(now))
-                .ok()
-                .map(Token::Adaptive),
+            Guard::Adaptive(ours) => {
+                // The hash of its address.
+                let caller = Caller::new(StandardUniform.sample(&mut of_request(client.into(), 2)));
+                let now = Timestamp::from_ticks(now);
+                let slot = ours
+                    .callers
+                    .admit(&ours.limiter, Request::new(), caller, now);
+                if slot.is_ok() {
+                    ours.invitations.deposit();
+                }
+                slot.ok().map(Token::Adaptive)
+            }
         }
     }
 
     /// A request that was let in is over.
     pub(super) fn settle(&self, token: Token, outcome: Outcome, now: u64) {
-        if let (Guard::Adaptive(limiter), Token::Adaptive(slot)) = (&self.guard, token) {
-            let _ = limiter.settle(slot, outcome, Timestamp::from_ticks(now));
+        if let (Guard::Adaptive(ours), Token::Adaptive(slot)) = (&self.guard, token) {
+            let _ = ours
+                .limiter
+                .settle(slot, outcome, Timestamp::from_ticks(now));
         }
     }
 
-    /// Somebody was refused, which is work too.
-    pub(super) fn refused(&mut self, service: f64, now: u64) {
+    /// Somebody was refused, which is work too. Returns what it is told.
+    pub(super) fn refused(&mut self, service: f64, now: u64) -> Answer {
         self.work_off(now);
         let most = MOST_DEBT * service * f64::from(self.slots);
         self.debt = (self.debt + self.refuse_cost * service).min(most);
+        let invited = match &self.guard {
+            Guard::Adaptive(ours) => {
+                let now = Timestamp::from_ticks(now);
+                ours.invitations.withdraw(Tokens::ONE, now).is_ok()
+            }
+            _ => true,
+        };
+        if invited {
+            Answer::Refused
+        } else {
+            Answer::Away
+        }
     }
 
     /// Idle slots do what refusing has cost.

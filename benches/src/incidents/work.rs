@@ -19,7 +19,11 @@ impl World<'_> {
         if station == self.watched {
             count(&mut self.tally.arrived, now);
         }
-        let token = if late { None } else { process.admit(now) };
+        let token = if late {
+            None
+        } else {
+            process.admit(job.client, now)
+        };
         match token {
             Some(token) => {
                 job.token = token;
@@ -27,9 +31,12 @@ impl World<'_> {
                 self.start_waiting(place, now);
             }
             None => {
-                process.refused(self.conditions.service[station] * 1e6, now);
+                let answer = process.refused(self.conditions.service[station] * 1e6, now);
+                let heard = (now + self.network - job.sent) / 1_000;
+                let heard = u32::try_from(heard).unwrap_or(u32::MAX);
+                self.tally.refusal_us.push(heard);
                 self.queue
-                    .push(now + self.network, Happening::Reply(index, Answer::Refused));
+                    .push(now + self.network, Happening::Reply(index, answer));
             }
         }
     }

@@ -50,6 +50,8 @@ pub(super) struct Root {
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) call: Id,
+    /// Who sends it.
+    pub(super) client: u32,
     pub(super) number: u32,
     pub(super) root: Root,
     /// Which step of the path.
