@@ -38,6 +38,15 @@ impl Project {
         self.target.join("xtask").join(kind)
     }
 
+    /// The same, and empty, where what older builds left would be taken for the new one's.
+    pub(crate) fn fresh_build_folder(&self, kind: &str) -> std::io::Result<PathBuf> {
+        let folder = self.build_folder(kind);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        Ok(folder)
+    }
+
     /// `cargo` at the root, with the caller's own build folder and flags.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let mut command = Command::new("cargo");

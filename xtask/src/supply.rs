@@ -28,7 +28,10 @@ pub(crate) fn run(project: &Project) -> Result<()> {
 }
 
 /// Makes the packages and builds each from what is in it.
+///
+/// From nothing: a package of the same version that was made before is taken for the one that was just made.
 fn packages(project: &Project) -> Result<()> {
+    project.fresh_build_folder("package")?;
     let mut command = project.cargo_with("package", "-D warnings", &["package", "--allow-dirty"]);
     run_command(command.args(LIBRARIES.iter().flat_map(|name| ["-p", name])))
 }

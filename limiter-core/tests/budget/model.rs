@@ -201,7 +201,7 @@ pub(crate) fn keeps_its_promise(
         for (index, (passed, wild, cost, first)) in log[begin..].iter().enumerate() {
             // The interval begins with its first operation.
             if index > 0 {
-                time += passed;
+                time = time.saturating_add(*passed);
                 full += u64::from(*wild);
             }
             taken += cost;

@@ -53,7 +53,7 @@ const SEEDED: [(&str, bool, Kind); 7] = [
 pub(crate) fn run(project: &Project) -> Result<()> {
     run_command(&mut project.cargo(&["fmt", "--check", "--manifest-path", MANIFEST]))?;
     if cfg!(target_arch = "x86_64") {
-        let folder = fresh(project, "gates")?;
+        let folder = project.fresh_build_folder("gates")?;
         let args = ["build", "--release", "--manifest-path", MANIFEST];
         // Static, or a function that is called twice is called by a register.
         let flags = "--emit=asm -Crelocation-model=static";
@@ -63,7 +63,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
         println!("not an x86-64 machine: its own code is not read");
     }
     let compiler = BareMetal::find(&[M0, M3])?;
-    let folder = fresh(project, "gates-bare-metal")?;
+    let folder = project.fresh_build_folder("gates-bare-metal")?;
     let flags = format!("{SINGLE_CORE} --emit=asm");
     for target in [M0, M3] {
         let args = ["--manifest-path", MANIFEST];
@@ -73,15 +73,6 @@ pub(crate) fn run(project: &Project) -> Result<()> {
         check(target, &deps, Family::Thumb, false)?;
     }
     Ok(())
-}
-
-/// An empty build folder: what older builds left would be read, too.
-fn fresh(project: &Project, kind: &str) -> Result<std::path::PathBuf> {
-    let folder = project.build_folder(kind);
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
-    }
-    Ok(folder)
 }
 
 fn check(target: &str, deps: &Path, family: Family, hosted: bool) -> Result<()> {
