@@ -29,11 +29,13 @@ pub(crate) fn run(project: &Project) -> Result<()> {
 
 /// Makes the packages and builds each from what is in it.
 ///
-/// From nothing: a package of the same version that was made before is taken for the one that was just made.
+/// In a folder of its own each time: a package of the same version that was made before in the same place is taken
+/// for the one that was just made, out of Cargo's cache.
 fn packages(project: &Project) -> Result<()> {
-    project.fresh_build_folder("package")?;
-    let mut command = project.cargo_with("package", "-D warnings", &["package", "--allow-dirty"]);
-    run_command(command.args(LIBRARIES.iter().flat_map(|name| ["-p", name])))
+    let kind = format!("package-{}", std::process::id());
+    let mut command = project.cargo_with(&kind, "-D warnings", &["package", "--allow-dirty"]);
+    run_command(command.args(LIBRARIES.iter().flat_map(|name| ["-p", name])))?;
+    Ok(fs::remove_dir_all(project.build_folder(&kind))?)
 }
 
 /// Builds each library with every set of its features that is small, and with all of them.

@@ -163,14 +163,21 @@ pub(crate) fn keeps_its_promise(
 ) -> TestCaseResult {
     let budget = budget(numbers.config());
     let mut clock = start;
+    // When a withdrawal last looked at the clock; deposits do not.
+    let mut looked = start;
     // Per operation: time that passed before it, whether it may look like more, what it withdrew, whether it was
     // a first attempt.
     let mut log = Vec::new();
     for (op, step) in work {
         clock = clock.wrapping_add_signed(step);
         let passed = u64::try_from(step).unwrap_or(0);
-        // What the floor gives in half the range of the word looks like the other half.
-        let wild = numbers.given(step.unsigned_abs()) >= 1 << 30;
+        // What the floor gives in half the range of the word looks like the other half, and so does half the range
+        // of stamps.
+        let moved = (clock.wrapping_sub(looked) as i64).unsigned_abs();
+        let wild = numbers.given(moved) >= 1 << 30 || moved >= 1 << 31;
+        if !matches!(op, Op::First) {
+            looked = clock;
+        }
         let now = at(clock);
         let (taken, first) = match op {
             Op::First => {
