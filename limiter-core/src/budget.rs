@@ -172,8 +172,8 @@ impl Default for BudgetConfig {
 /// It starts full, and time counts from its first withdrawal.
 /// A clock that stands still or steps back adds nothing; one that was set back by more than a minute goes
 /// on from there. Two million tokens of the floor between two withdrawals (8 months at the default) look like
-/// that: then it has added less than is due. One that was set back by 24 days or more may look like one that went on,
-/// and fill it once.
+/// that: then it has added less than is due; and a clock set back by as much looks like one that went on, and may
+/// fill it once.
 ///
 /// ```
 /// use limiter_core::{BudgetConfig, RetryBudget, TickRate, Timestamp, Tokens};

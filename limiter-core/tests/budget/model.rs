@@ -171,10 +171,9 @@ pub(crate) fn keeps_its_promise(
     for (op, step) in work {
         clock = clock.wrapping_add_signed(step);
         let passed = u64::try_from(step).unwrap_or(0);
-        // What the floor gives in half the range of the word looks like the other half, and so does half the range
-        // of stamps.
+        // What the floor gives in half the range of the word looks like the other half.
         let moved = (clock.wrapping_sub(looked) as i64).unsigned_abs();
-        let wild = numbers.given(moved) >= 1 << 30 || moved >= 1 << 31;
+        let wild = numbers.given(moved) >= 1 << 30;
         if !matches!(op, Op::First) {
             looked = clock;
         }
