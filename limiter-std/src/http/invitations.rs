@@ -1,8 +1,9 @@
 //! The server's side of the retry budget: how many of those who are refused may come back soon.
 
+use crate::clock::RATE;
 use crate::dependency::entropy;
 use core::time::Duration;
-use limiter_core::{BudgetConfig, Random, RetryBudget, TickRate, Timestamp, Tokens};
+use limiter_core::{BudgetConfig, Random, RetryBudget, Timestamp, Tokens};
 
 /// For each ten requests that were let in one that was refused is asked to come back soon, and ten after a quiet time;
 /// the others later, and not together.
@@ -21,10 +22,9 @@ const LATER: u32 = 10;
 const SPREAD: u32 = 21;
 
 impl Invitations {
-    /// On a clock of this rate.
-    pub(super) fn new(rate: TickRate) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            budget: RetryBudget::new(BudgetConfig::new().without_floor(), rate),
+            budget: RetryBudget::new(BudgetConfig::new().without_floor(), RATE),
             random: Random::new(entropy()),
         }
     }
@@ -35,8 +35,9 @@ impl Invitations {
     }
 
     /// A request was refused: when its caller may come back.
-    pub(super) fn refused(&self, now: Timestamp) -> Duration {
-        match self.budget.withdraw(Tokens::ONE, now) {
+    pub(super) fn refused(&self) -> Duration {
+        // Without a floor no time adds anything, and none is looked at.
+        match self.budget.withdraw(Tokens::ONE, Timestamp::from_ticks(0)) {
             Ok(_) => SOON,
             Err(_) => {
                 let more = (u64::from(self.random.word()) * u64::from(SPREAD)) >> 32;
@@ -49,15 +50,13 @@ impl Invitations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::RATE;
 
     #[test]
     fn a_tenth_of_what_is_let_in_is_asked_to_come_back_soon_and_the_others_not_together() {
-        let invitations = Invitations::new(RATE);
-        let now = Timestamp::from_ticks(9);
+        let invitations = Invitations::new();
         let soon = |refused: u32| {
             (0..refused)
-                .filter(|_| invitations.refused(now) == SOON)
+                .filter(|_| invitations.refused() == SOON)
                 .count()
         };
         assert_eq!(soon(1_000), 10, "what is saved up");
@@ -67,7 +66,7 @@ mod tests {
         assert_eq!(soon(1_000), 5);
         let mut seconds = [0_u32; 31];
         for _ in 0..10_000 {
-            seconds[invitations.refused(now).as_secs() as usize] += 1;
+            seconds[invitations.refused().as_secs() as usize] += 1;
         }
         assert!(seconds[..10].iter().all(|&count| count == 0), "{seconds:?}");
         assert!(

@@ -6,7 +6,7 @@ use super::reading::Reading;
 use super::{
     ClassifyError, ClassifyResponse, Head, Marks, Refusal, Refuse, Refused, ResponseBody, Server,
 };
-use crate::clock::{Clock, MonotonicClock, RATE};
+use crate::clock::{Clock, MonotonicClock};
 use crate::tower::role::{self, Entry, Guard, Role};
 use crate::tower::{self, Alike, Asked, Describe, LimiterService, Mode, Wait, WaitUntil};
 use crate::{Hold, Limiter, Permit, Rejected};
@@ -66,7 +66,7 @@ impl<L: Law, C: Clock> LimiterLayer<Server, Refusal, tower::Refuse, L, C> {
             reading: None,
             mode: tower::Refuse,
             describe: Arc::new(Alike),
-            invitations: Arc::new(Invitations::new(RATE)),
+            invitations: Arc::new(Invitations::new()),
         }
     }
 }
@@ -295,7 +295,7 @@ where
         let response = self.refuse.refuse(&Refused {
             rejected,
             request,
-            come_back: self.invitations.refused(self.limiter.now()),
+            invitations: &self.invitations,
         });
         Ok(response.map(|body| body.map_or(ResponseBody::empty(), ResponseBody::unwatched)))
     }

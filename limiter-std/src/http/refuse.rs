@@ -2,6 +2,7 @@
 
 use super::grpc;
 use super::hints::PUSHBACK;
+use super::invitations::Invitations;
 use crate::{RejectReason, Rejected};
 use ::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use ::http::{Response, StatusCode, request};
@@ -14,14 +15,20 @@ const UNAVAILABLE: &str = "14";
 
 /// A request that was refused, and why. Its body is dropped already.
 #[derive(Debug)]
-pub struct Refused {
+pub struct Refused<'a> {
     /// Why, and the numbers.
     pub rejected: Rejected,
     /// The request's head.
     pub request: request::Parts,
+    pub(super) invitations: &'a Invitations,
+}
+
+impl Refused<'_> {
     /// When its caller may come back without adding to the overload: in a second for one refused request in each
-    /// ten that were let in, for the others in 10 to 30 s.
-    pub come_back: Duration,
+    /// ten that were let in, for the others in 10 to 30 s. Ask once, and only for a caller that is told.
+    pub fn come_back(&self) -> Duration {
+        self.invitations.refused()
+    }
 }
 
 /// Makes the response to a refused request. `B` is the inner service's body.
@@ -43,11 +50,11 @@ pub struct Refused {
 /// ```
 pub trait Refuse<B> {
     /// Makes the response; `None` is an empty body.
-    fn refuse(&self, refused: &Refused) -> Response<Option<B>>;
+    fn refuse(&self, refused: &Refused<'_>) -> Response<Option<B>>;
 }
 
-impl<B, F: Fn(&Refused) -> Response<B>> Refuse<B> for F {
-    fn refuse(&self, refused: &Refused) -> Response<Option<B>> {
+impl<B, F: Fn(&Refused<'_>) -> Response<B>> Refuse<B> for F {
+    fn refuse(&self, refused: &Refused<'_>) -> Response<Option<B>> {
         self(refused).map(Some)
     }
 }
@@ -147,10 +154,10 @@ impl Refusal {
         self
     }
 
-    fn http(&self, come_back: Duration) -> HeaderMap {
+    fn http(&self, refused: &Refused<'_>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         let time = match &self.retry_after {
-            RetryAfter::Budget => seconds(come_back),
+            RetryAfter::Budget => seconds(refused.come_back()),
             RetryAfter::Always(time) => time.clone(),
             RetryAfter::Nothing => return headers,
         };
@@ -197,13 +204,13 @@ impl Default for Refusal {
 }
 
 impl<B> Refuse<B> for Refusal {
-    fn refuse(&self, refused: &Refused) -> Response<Option<B>> {
+    fn refuse(&self, refused: &Refused<'_>) -> Response<Option<B>> {
         let mut response = Response::new(None);
         if grpc::is_grpc(&refused.request.headers) {
             *response.headers_mut() = self.grpc(&refused.rejected);
         } else {
             *response.status_mut() = self.status;
-            *response.headers_mut() = self.http(refused.come_back);
+            *response.headers_mut() = self.http(refused);
         }
         response
     }
