@@ -66,12 +66,7 @@ impl<S: Clone, L: Law, C: Clock> Mode<S, L, C> for Wait {
         asked: Asked,
         inner: &mut S,
     ) -> Entry<S, Self::Wait, L, C> {
-        match now(limiter, asked) {
-            Err(rejected) if rejected.reason != RejectReason::Closed => {
-                Entry::Later(later(limiter, asked), take_ready(inner))
-            }
-            ended => Entry::Now(ended.map_err(|rejected| limiter.refused(rejected))),
-        }
+        now_or_later(limiter, asked, inner, |wait| wait)
     }
 }
 
@@ -91,13 +86,22 @@ where
         asked: Asked,
         inner: &mut S,
     ) -> Entry<S, Self::Wait, L, C> {
-        match now(limiter, asked) {
-            Err(rejected) if rejected.reason != RejectReason::Closed => {
-                let wait = later(limiter, asked).until((self.timer)());
-                Entry::Later(wait, take_ready(inner))
-            }
-            ended => Entry::Now(ended.map_err(|rejected| limiter.refused(rejected))),
+        now_or_later(limiter, asked, inner, |wait| wait.until((self.timer)()))
+    }
+}
+
+/// A slot at once, or the wait for one; who may never get one is refused.
+fn now_or_later<S: Clone, W, L: Law, C: Clock>(
+    limiter: &Limiter<L, C>,
+    asked: Asked,
+    inner: &mut S,
+    wait: impl FnOnce(Acquire<L, C>) -> W,
+) -> Entry<S, W, L, C> {
+    match now(limiter, asked) {
+        Err(rejected) if rejected.reason != RejectReason::Closed => {
+            Entry::Later(wait(later(limiter, asked)), take_ready(inner))
         }
+        ended => Entry::Now(ended.map_err(|rejected| limiter.refused(rejected))),
     }
 }
 
