@@ -18,10 +18,17 @@ pub(super) trait Source: Send {
     /// What it looks like; `None` when it is gone.
     fn look(&mut self) -> Option<(Look, Seen)>;
 
-    /// What is to call from now on, before the next look is due.
-    fn arm(&self, _: u8) {}
+    /// Does this with its alarm, if it has one.
+    fn alarm(&self, _: &dyn Fn(&Alarm)) {}
 
-    fn connect(&self, _: &Arc<Bell>) {}
+    /// What is to call from now on, before the next look is due.
+    fn arm(&self, what: u8) {
+        self.alarm(&|alarm| alarm.arm(what));
+    }
+
+    fn connect(&self, bell: &Arc<Bell>) {
+        self.alarm(&|alarm| alarm.connect(bell));
+    }
 }
 
 /// A limiter or the limiter of a dependency, and what was counted at the last look.
@@ -45,7 +52,7 @@ impl<A: Lane> Limited<A> {
         }
     }
 
-    fn alarm(&self, act: impl FnOnce(&Alarm)) {
+    fn with_alarm(&self, act: &dyn Fn(&Alarm)) {
         if let Some(lane) = self.lane.upgrade() {
             act(lane.alarm());
         }
@@ -133,12 +140,8 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<Shared<L, C>> {
         Some((look, seen))
     }
 
-    fn arm(&self, what: u8) {
-        self.alarm(|alarm| alarm.arm(what));
-    }
-
-    fn connect(&self, bell: &Arc<Bell>) {
-        self.alarm(|alarm| alarm.connect(bell));
+    fn alarm(&self, act: &dyn Fn(&Alarm)) {
+        self.with_alarm(act);
     }
 }
 
@@ -179,12 +182,8 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<DependencyShared<L, C>> 
         Some((look, seen))
     }
 
-    fn arm(&self, what: u8) {
-        self.alarm(|alarm| alarm.arm(what));
-    }
-
-    fn connect(&self, bell: &Arc<Bell>) {
-        self.alarm(|alarm| alarm.connect(bell));
+    fn alarm(&self, act: &dyn Fn(&Alarm)) {
+        self.with_alarm(act);
     }
 }
 
