@@ -1,5 +1,6 @@
 //! What the programs of this package have in common: how they end, and where their rows go.
 
+use lexopt::prelude::*;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +17,29 @@ pub fn end(name: &str, done: Result<(), Failure>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The file to write to, if any, and the seed of a program that takes `--json`, `--seed` and `--help`; `None` when the
+/// help was printed.
+///
+/// # Errors
+///
+/// Another argument, or none where one is needed.
+pub fn json_and_seed(help: &str) -> Result<Option<(Option<PathBuf>, u64)>, Failure> {
+    let (mut json, mut seed) = (None, 1);
+    let mut arguments = lexopt::Parser::from_env();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("json") => json = Some(arguments.value()?.into()),
+            Long("seed") => seed = arguments.value()?.parse()?,
+            Long("help") | Short('h') => {
+                print!("{help}");
+                return Ok(None);
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(Some((json, seed)))
 }
 
 /// Writes rows as JSON to the file that was asked for, if one was.

@@ -2,8 +2,6 @@
 
 use benches::program::{self, Failure, write_json};
 use benches::waiting::{Mode, Row, run};
-use lexopt::prelude::*;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -21,19 +19,9 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<(), Failure> {
-    let (mut json, mut seed) = (None::<PathBuf>, 1);
-    let mut arguments = lexopt::Parser::from_env();
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("json") => json = Some(arguments.value()?.into()),
-            Long("seed") => seed = arguments.value()?.parse()?,
-            Long("help") | Short('h') => {
-                print!("{HELP}");
-                return Ok(());
-            }
-            other => return Err(other.unexpected().into()),
-        }
-    }
+    let Some((json, seed)) = program::json_and_seed(HELP)? else {
+        return Ok(());
+    };
     let mut rows = Vec::<Row>::new();
     println!("mode      load  goodput  p99 ms  refused");
     for mode in [Mode::Fifo, Mode::Limiter] {

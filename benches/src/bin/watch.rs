@@ -2,8 +2,6 @@
 
 use benches::program::{self, Failure, write_json};
 use benches::watch::{LAWS, LOADS, Mode, Row, measure};
-use lexopt::prelude::*;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -19,19 +17,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Failure> {
-    let (mut json, mut seed) = (None::<PathBuf>, 1);
-    let mut arguments = lexopt::Parser::from_env();
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("json") => json = Some(arguments.value()?.into()),
-            Long("seed") => seed = arguments.value()?.parse()?,
-            Long("help") | Short('h') => {
-                print!("{HELP}");
-                return Ok(());
-            }
-            other => return Err(other.unexpected().into()),
-        }
-    }
+    let Some((json, seed)) = program::json_and_seed(HELP)? else {
+        return Ok(());
+    };
     println!(
         "A server of 16 slots of 20 ms, callers that give up after 500 ms; half a minute at 0.6 of what it can"
     );
