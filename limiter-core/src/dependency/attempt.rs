@@ -157,7 +157,8 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
 
     /// Whether an attempt that may last no longer than `left` had more likely than not be given up: then it would
     /// be work for nobody, and look like an overload. One in eight is sent all the same, or nobody would learn
-    /// that the dependency has become faster.
+    /// that the dependency has become faster. From the least measured timeout on it is not asked, for the answer
+    /// costs a turn of the histogram.
     pub(crate) fn is_hopeless(&self, left: Ticks, random: u32) -> bool {
         let policy = self.policy();
         left < policy.least_timeout
