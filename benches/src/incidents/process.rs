@@ -125,19 +125,6 @@ impl Process {
         self.slots = slots;
     }
 
-    /// The limit before it, if it is an adaptive one.
-    pub(super) fn limit(&self) -> Option<u32> {
-        match &self.guard {
-            Guard::Adaptive(ours) => Some(ours.limiter.snapshot().limit),
-            _ => None,
-        }
-    }
-
-    /// What is in it or waits.
-    pub(super) fn load(&self) -> u32 {
-        self.busy + self.queue.len() as u32
-    }
-
     /// Lets a request of a client in, or not.
     pub(super) fn admit(&self, client: u32, now: u64) -> Option<Token> {
         if self.queue.len() >= self.most {

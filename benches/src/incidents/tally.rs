@@ -36,10 +36,6 @@ pub struct Tally {
     pub worked: u32,
     /// How long attempts took that a tier refused, in µs.
     pub refusal_us: Vec<u32>,
-    /// The watched station's limits summed over its processes, at the end of each second; 0 without.
-    pub limit: Vec<u32>,
-    /// What was in it or waited for it then.
-    pub load: Vec<u32>,
 }
 
 /// The second of a time.

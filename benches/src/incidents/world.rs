@@ -8,7 +8,7 @@ use super::setting::{Mode, Setting};
 use super::slab::Slab;
 use super::tally::{FleetTally, Tally, count, in_millis};
 use super::timeline::{Conditions, Timeline};
-use crate::lab::queue::{EventQueue, NEVER, SECOND, millis, seconds};
+use crate::lab::queue::{EventQueue, NEVER, millis, seconds};
 use crate::lab::random::{Random, exponential, stream, uniform};
 use rand_distr::{Distribution, StandardUniform};
 
@@ -150,24 +150,16 @@ impl<'a> World<'a> {
 
     fn run(mut self, mut hands: Option<Hands<'_>>) -> Tally {
         let end = seconds(self.scenario.seconds);
-        let mut next_gauge = SECOND;
         self.open();
         loop {
-            let now = self
-                .queue
-                .next_at()
-                .min(self.timeline.next_at())
-                .min(next_gauge);
+            let now = self.queue.next_at().min(self.timeline.next_at());
             if now >= end || now == NEVER {
                 return self.tally;
             }
             if let Some(hands) = &mut hands {
                 hands.advance(now);
             }
-            if now == next_gauge {
-                self.gauge();
-                next_gauge += SECOND;
-            } else if now == self.timeline.next_at() {
+            if now == self.timeline.next_at() {
                 self.change(now);
             } else if let Some((_, happening)) = self.queue.pop() {
                 self.happen(happening, now);
@@ -319,15 +311,5 @@ impl<'a> World<'a> {
                 }
             }
         }
-    }
-
-    fn gauge(&mut self) {
-        let own = self
-            .processes
-            .iter()
-            .filter(|one| one.station == self.watched);
-        let limits = own.clone().filter_map(Process::limit).sum();
-        self.tally.limit.push(limits);
-        self.tally.load.push(own.map(Process::load).sum());
     }
 }
