@@ -41,6 +41,24 @@ impl Looker {
     }
 }
 
+/// The first look of a thread of its own comes when it comes.
+#[test]
+fn what_is_refused_between_the_registration_and_the_first_look_is_told() {
+    let (limiter, clock) = fixed(1);
+    let held = limiter.try_acquire().unwrap();
+    assert!(limiter.try_acquire().is_err(), "before it was looked at");
+    let looker = Looker::new(&clock);
+    looker.monitor.limiter("api", &limiter);
+    let quiet = Looker::new(&clock);
+    quiet.monitor.limiter("api", &limiter);
+    assert!(!quiet.look().contains(&"shedding"), "no news");
+    for _ in 0..5 {
+        assert!(limiter.try_acquire().is_err());
+    }
+    assert!(looker.look().contains(&"shedding"));
+    drop(held);
+}
+
 #[test]
 fn everything_that_became_of_a_request_is_counted_once() {
     let (limiter, _) = fixed(4);

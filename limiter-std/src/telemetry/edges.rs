@@ -59,6 +59,8 @@ pub(super) enum BreakerLook {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edges {
     before: Option<Look>,
+    /// How many had been refused before the first look.
+    refused_before: usize,
     building: Signal,
     saturated: Signal,
     shedding: Signal,
@@ -86,15 +88,24 @@ pub struct Overload {
 }
 
 impl Edges {
+    /// Of a source that has refused so many by now: those are no news.
+    pub(super) fn since(refused: usize) -> Self {
+        Self {
+            refused_before: refused,
+            ..Self::default()
+        }
+    }
+
     /// Tells `emit` what began and what is over with this look.
     pub(super) fn see(&mut self, look: Look, emit: &mut impl FnMut(Edge)) {
         let now = look.now;
         let passed = self
             .before
             .map_or(Duration::ZERO, |before| now.saturating_sub(before.now));
-        let refused = self
+        let refused_before = self
             .before
-            .map_or(0, |before| look.refused.wrapping_sub(before.refused));
+            .map_or(self.refused_before, |before| before.refused);
+        let refused = look.refused.wrapping_sub(refused_before);
         if let Some(seen) = look.limiter {
             let share = utilisation(seen.inflight, seen.limit);
             if self.before.is_none() {

@@ -153,13 +153,15 @@ impl Monitor {
         self.watch(name.into(), Box::new(budget.clone()))
     }
 
-    fn watch(&self, name: Arc<str>, source: Box<dyn Source>) -> &Self {
+    fn watch(&self, name: Arc<str>, mut source: Box<dyn Source>) -> &Self {
+        // What is refused from now on is told, however long the first look takes to come.
+        let refused = source.look().map_or(0, |(look, _)| look.refused);
         source.connect(&self.common.bell);
         source.arm(PRESSURE | REFUSAL);
         let watched = Entry {
             name,
             source,
-            edges: Edges::default(),
+            edges: Edges::since(refused),
             seen: None,
         };
         let mut all = self.watched();
