@@ -25,3 +25,8 @@ fn main() -> Result<(), ConfigError> {
     drop(hanging);
     Ok(())
 }
+
+#[test]
+fn the_example_ends_well() {
+    main().expect("its configuration works");
+}

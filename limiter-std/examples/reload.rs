@@ -18,7 +18,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let larger = text
         .replace("max = 200", "max = 500")
-        .replace("min = 2", "min = 20");
+        .replace("min = 2", "min = 20")
+        // Also what it starts with the next time has to fit.
+        .replace("initial = 10", "initial = 20");
     settings.reload_dependency(&larger, Format::Toml, &store)?;
     show(&store);
 
@@ -31,6 +33,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     show(&store);
     Ok(())
+}
+
+#[test]
+fn the_example_ends_well() {
+    main().expect("its file fits");
 }
 
 fn show(store: &Dependency<AnyLaw>) {
