@@ -143,6 +143,31 @@ impl<L: Law> Config<L> {
         self.timed = permits;
         self
     }
+}
+
+impl<L> Config<L> {
+    /// The same around another law; for adapters.
+    pub const fn with_law<M>(&self, law: M) -> Config<M> {
+        Config {
+            law,
+            rate: self.rate,
+            initial: self.initial,
+            min: self.min,
+            max: self.max,
+            min_window: self.min_window,
+            max_window: self.max_window,
+            min_samples: self.min_samples,
+            tolerance: self.tolerance,
+            urgent: self.urgent,
+            shares: self.shares,
+            timed: self.timed,
+        }
+    }
+
+    /// The law.
+    pub const fn law(&self) -> &L {
+        &self.law
+    }
 
     /// The smallest and the largest limit a law may set; for adapters.
     pub const fn bounds(&self) -> (u32, u32) {

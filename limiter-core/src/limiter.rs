@@ -67,11 +67,14 @@ impl<L: Law> Limiter<L> {
         /// # Panics
         ///
         /// If the configuration is wrong. At run time use [`try_new`](Limiter::try_new).
-        pub fn new(config: Config<L>) -> Self {
+        pub fn new(config: Config<L>) -> Self
+        where
+            L: Copy,
+        {
             if let Err(error) = config.check() {
                 error.fail::<()>();
             }
-            Self::from_checked(config)
+            Self::from_checked(&config.with_law(()), config.law)
         }
     }
 
@@ -83,11 +86,11 @@ impl<L: Law> Limiter<L> {
     pub fn try_new(config: Config<L>) -> Result<Self, ConfigError> {
         config.check()?;
         config.law.check()?;
-        Ok(Self::from_checked(config))
+        Ok(Self::from_checked(&config.with_law(()), config.law))
     }
 
     const_unless_loom! {
-        fn from_checked(config: Config<L>) -> Self {
+        fn from_checked(config: &Config<()>, law: L) -> Self {
             let settings = config.settings();
             Self {
                 entry: Entry {
@@ -104,7 +107,7 @@ impl<L: Law> Limiter<L> {
                 #[cfg(limiter_loom)]
                 state: <L::State as Words>::Cells::zero(),
                 settings,
-                law: config.law,
+                law,
             }
         }
     }
@@ -240,6 +243,11 @@ impl<L: Law> Limiter<L> {
             window_successes: self.window.well(),
             window_overloads: self.window.overloads(),
         }
+    }
+
+    /// The law.
+    pub const fn law(&self) -> &L {
+        &self.law
     }
 
     /// The length of a tick.

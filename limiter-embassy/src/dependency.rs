@@ -70,7 +70,10 @@ impl<M: RawMutex, L: Law, H: Latencies, const WAITERS: usize> Dependency<M, L, H
     /// # Panics
     ///
     /// If the configuration of the limiter is wrong, or one is made for another tick rate than [`RATE`].
-    pub const fn new(limiter: Config<L>, policy: &'static Policy, seed: u32) -> Self {
+    pub const fn new(limiter: Config<L>, policy: &'static Policy, seed: u32) -> Self
+    where
+        L: Copy,
+    {
         let core = limiter_core::Dependency::sharing(limiter, policy);
         let (ours, theirs) = (RATE.get() as u64, core.limiter().rate().get() as u64);
         if let Err(error) = ConfigError::check("tick rate", theirs, ours, ours) {

@@ -64,7 +64,10 @@ impl<M: RawMutex, L: Law, const WAITERS: usize> Limiter<M, L, WAITERS> {
     ///
     /// If the configuration is wrong, or made for another tick rate than [`RATE`]. At run time use
     /// [`try_new`](Limiter::try_new).
-    pub const fn new(config: Config<L>) -> Self {
+    pub const fn new(config: Config<L>) -> Self
+    where
+        L: Copy,
+    {
         let core = limiter_core::Limiter::new(config);
         if let Err(error) = same_rate(&core) {
             error.fail::<()>();

@@ -2,6 +2,7 @@
 
 use crate::callers::DEFAULT_BEYOND_MAY_USE;
 use crate::clock::RATE;
+use crate::tuned::Tuned;
 use crate::wait::{Allowed, DEFAULT_INTERVAL, DEFAULT_TARGET, Settings};
 use core::time::Duration;
 use limiter_core::law::{Knee, Law};
@@ -44,7 +45,7 @@ pub struct Config<L = Knee> {
     watching: bool,
 }
 
-impl<L: Law> Config<L> {
+impl<L: Law + Copy> Config<L> {
     /// Defaults around `law`: initial limit 10, bounds 1 to 1,000, windows of 10 ms to 1 s and at least
     /// 10 samples, 2 % of overloads tolerated, a queue of [`DEFAULT_QUEUE_LENGTH`] in which one waits no
     /// longer than [`DEFAULT_LONGEST_WAIT`].
@@ -198,6 +199,18 @@ impl<L: Law> Config<L> {
         self
     }
 
+    const fn with(mut self, core: limiter_core::Config<L>) -> Self {
+        self.core = core;
+        self
+    }
+
+    /// What the core's limiter is built from.
+    pub(crate) fn tuned(&self) -> limiter_core::Config<Tuned<L>> {
+        self.core.with_law(Tuned::new(*self.core.law()))
+    }
+}
+
+impl<L: Law> Config<L> {
     pub(crate) const fn beyond_share(&self) -> u16 {
         self.beyond
     }
@@ -206,7 +219,14 @@ impl<L: Law> Config<L> {
         self.watching
     }
 
-    pub(crate) const fn check(&self) -> Result<(), ConfigError> {
+    /// Checks everything.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        self.check_waiting()?;
+        self.core.check()?;
+        self.core.law().check()
+    }
+
+    const fn check_waiting(&self) -> Result<(), ConfigError> {
         if let Err(error) = ConfigError::check("beyond_may_use", self.beyond as u64, 1, 1_000) {
             return Err(error);
         }
@@ -242,11 +262,6 @@ impl<L: Law> Config<L> {
             },
             allowed: Allowed::new(target, interval),
         }
-    }
-
-    const fn with(mut self, core: limiter_core::Config<L>) -> Self {
-        self.core = core;
-        self
     }
 }
 

@@ -32,6 +32,7 @@
 //! | limit each tenant, route or upstream on its own | [`Keyed`] |
 //! | share a slot between owners | [`Permit::into_hold`], [`Hold`] |
 //! | change the limit while running, or close | [`Limiter::set_limit`], [`Limiter::set_bounds`], [`Limiter::set_shares`], [`Limiter::reconfigure`], [`Limiter::close`] |
+//! | change the law or its parameters while running | [`Limiter::set_law`], [`Dependency::set_law`] |
 //! | look at it | [`Limiter::snapshot`], [`Limiter::queue`], [`Limiter::counts`] |
 //! | be told when it gets bad, and export what is seen | [`telemetry`] |
 //! | call something without making its bad day worse | [`Dependency`], [`DependencyConfig`], [`CallOptions`] |
@@ -78,6 +79,7 @@
 mod breaker;
 mod budget;
 mod callers;
+mod changing;
 #[cfg(feature = "chaos")]
 pub mod chaos;
 mod clock;
@@ -101,6 +103,7 @@ mod sync;
 pub mod telemetry;
 #[cfg(feature = "tower")]
 pub mod tower;
+mod tuned;
 mod wait;
 mod wall;
 mod watch;

@@ -11,7 +11,7 @@ use core::fmt;
 use core::future::Future;
 use core::time::Duration;
 use limiter_core::law::{Knee, Law};
-use limiter_core::{ConfigError, Priority, Rejected, Shares, Snapshot, Timestamp};
+use limiter_core::{ConfigError, Priority, Rejected, Snapshot, Timestamp};
 use std::sync::Arc;
 
 /// A handle to an adaptive concurrency limit. Clones lead to the same limit.
@@ -32,15 +32,18 @@ pub struct Limiter<L: Law = Knee, C: Clock = MonotonicClock> {
     shared: Arc<Shared<L, C>>,
 }
 
-impl<L: Law> Limiter<L> {
+impl<L: Law + Copy> Limiter<L> {
     /// A limiter under `law` with the defaults of [`Config::new`].
     ///
     /// The parameters of the shipped laws are checked when they are given; those of a law of your own
     /// are checked by [`try_new`](Limiter::try_new).
     pub fn new(law: L) -> Self {
         let config = Config::new(law);
-        let core = limiter_core::Limiter::new(config.core);
-        Self::from_door(Door::Plain(core), &config, MonotonicClock::new())
+        match limiter_core::Limiter::try_new(config.tuned()) {
+            Ok(core) => Self::from_door(Door::Plain(core), &config, MonotonicClock::new()),
+            // Never, for these are the defaults.
+            Err(error) => error.fail(),
+        }
     }
 
     /// A limiter from a configuration.
@@ -53,7 +56,7 @@ impl<L: Law> Limiter<L> {
     }
 }
 
-impl<L: Law, C: Clock> Limiter<L, C> {
+impl<L: Law + Copy, C: Clock> Limiter<L, C> {
     /// A limiter from a configuration, on a clock of your own.
     ///
     /// # Errors
@@ -61,10 +64,12 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// As [`try_new`](Limiter::try_new).
     pub fn with_clock(config: Config<L>, clock: C) -> Result<Self, ConfigError> {
         config.check()?;
-        let core = limiter_core::Limiter::try_new(config.core)?;
+        let core = limiter_core::Limiter::try_new(config.tuned())?;
         Ok(Self::from_door(Door::Plain(core), &config, clock))
     }
+}
 
+impl<L: Law, C: Clock> Limiter<L, C> {
     pub(crate) fn from_door(door: Door<L>, config: &Config<L>, clock: C) -> Self {
         Self {
             shared: Arc::new(Shared::new(door, config, clock)),
@@ -292,58 +297,6 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// The gauges of this moment. Slots that are guaranteed to a partition and not in use are not in flight.
     pub fn snapshot(&self) -> Snapshot {
         self.shared.snapshot()
-    }
-
-    /// Sets the limit; an adaptive law goes on from there. Shrinking below what is in flight admits
-    /// nothing until enough have left.
-    ///
-    /// # Errors
-    ///
-    /// When `limit` is outside the bounds: move those first.
-    pub fn set_limit(&self, limit: u32) -> Result<(), ConfigError> {
-        self.shared.set_limit(limit)
-    }
-
-    /// Moves the bounds, and the limit into them; what was learned is kept.
-    ///
-    /// # Errors
-    ///
-    /// When `min` is 0 or above `max`, or `max` above [`MAX_LIMIT`](crate::MAX_LIMIT); nothing changes.
-    pub fn set_bounds(&self, min: u32, max: u32) -> Result<(), ConfigError> {
-        self.shared.set_bounds(min, max)
-    }
-
-    /// Changes what each class may use of the limit. Who is in flight stays, and who waits and fits now is
-    /// let in.
-    ///
-    /// # Errors
-    ///
-    /// The first share that does not fit; nothing changes.
-    pub fn set_shares(&self, shares: Shares) -> Result<(), ConfigError> {
-        self.shared.set_shares(shares)
-    }
-
-    /// Goes by another configuration from now on, and keeps what was learned: bounds, shares and queue
-    /// change. The limit stays, moved into the bounds; the initial limit, the law and its windows are those
-    /// of the start. Who waits stays, also in a queue that is longer than allowed now.
-    ///
-    /// ```
-    /// use limiter_std::{Config, Limiter, law::Knee};
-    ///
-    /// let config = Config::new(Knee::new());
-    /// let limiter = Limiter::try_new(config)?;
-    /// limiter.reconfigure(&config.min(20).initial(20).queue_length(500))?;
-    /// assert_eq!(limiter.snapshot().limit, 20);
-    /// assert!(limiter.reconfigure(&config.min(0)).is_err());
-    /// assert_eq!(limiter.snapshot().min, 20);
-    /// # Ok::<(), limiter_std::ConfigError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The first field that does not work; nothing changes.
-    pub fn reconfigure(&self, config: &Config<L>) -> Result<(), ConfigError> {
-        self.shared.reconfigure(config)
     }
 
     pub(crate) const fn shared(&self) -> &Arc<Shared<L, C>> {

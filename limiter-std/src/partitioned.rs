@@ -10,7 +10,7 @@ use crate::{Config, ConfigError, Limiter};
 use limiter_core::law::Law;
 use std::sync::Arc;
 
-impl<L: Law> Limiter<L> {
+impl<L: Law + Copy> Limiter<L> {
     /// A limiter with partitions: a part of the limit is guaranteed to each, and the rest is for everybody. See
     /// [`Partitions`] for an example.
     ///
@@ -22,7 +22,7 @@ impl<L: Law> Limiter<L> {
     }
 }
 
-impl<L: Law, C: Clock> Limiter<L, C> {
+impl<L: Law + Copy, C: Clock> Limiter<L, C> {
     /// As [`partitioned`](Limiter::partitioned), on a clock of your own.
     ///
     /// # Errors
@@ -34,14 +34,16 @@ impl<L: Law, C: Clock> Limiter<L, C> {
         clock: C,
     ) -> Result<Self, ConfigError> {
         config.check()?;
-        let parted = Parted::try_new(config.core, partitions)?;
+        let parted = Parted::try_new(config.tuned(), partitions)?;
         Ok(Self::from_door(
             Door::Parted(Box::new(parted)),
             &config,
             clock,
         ))
     }
+}
 
+impl<L: Law, C: Clock> Limiter<L, C> {
     /// The partition of this name, to make [requests](crate::Request::partition) with. Look it up once.
     ///
     /// # Errors

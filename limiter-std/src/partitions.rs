@@ -1,5 +1,6 @@
 //! Partitions of a limiter, by name.
 
+use crate::tuned::Tuned;
 use core::fmt;
 use limiter_core::law::Law;
 use limiter_core::{
@@ -190,14 +191,14 @@ pub struct PartitionSnapshot {
 /// A limiter with partitions, and their names.
 #[derive(Debug)]
 pub(crate) struct Parted<L: Law> {
-    pub(crate) core: Partitioned<MAX_PARTITIONS, L>,
+    pub(crate) core: Partitioned<MAX_PARTITIONS, Tuned<L>>,
     /// As they were at the start: the names stay.
     named: Partitions,
 }
 
 impl<L: Law> Parted<L> {
     pub(crate) fn try_new(
-        config: limiter_core::Config<L>,
+        config: limiter_core::Config<Tuned<L>>,
         partitions: &Partitions,
     ) -> Result<Self, ConfigError> {
         partitions.check()?;

@@ -6,14 +6,15 @@ use crate::config::Config;
 use crate::partitions::{Parted, PartitionError, Partitions};
 use crate::request::Request;
 use crate::telemetry::{Alarm, Counters, PRESSURE, REFUSAL};
+use crate::tuned::TunedLimiter;
 use crate::wait::{self, Ended, Waiters};
 use crate::wall::{Wall, wall_offset};
 use crate::watch::{Watch, Watched};
 use crate::way::{Door, Way};
 use limiter_core::law::Law;
 use limiter_core::{
-    Change, ConfigError, Limiter, Outcome, RejectReason, Rejected, Sample, Seat, Settled, Shares,
-    Snapshot, Standing, Timestamp,
+    Change, ConfigError, Outcome, RejectReason, Rejected, Sample, Seat, Settled, Shares, Snapshot,
+    Standing, Timestamp,
 };
 
 /// A limiter with a clock and a line of waiters: alone, or a dependency's.
@@ -38,7 +39,7 @@ pub(crate) trait Lane {
     }
 
     #[inline]
-    fn core(&self) -> &Limiter<Self::Law> {
+    fn core(&self) -> &TunedLimiter<Self::Law> {
         self.way().limiter()
     }
 
@@ -196,26 +197,6 @@ pub(crate) trait Lane {
         self.core().set_shares(shares)?;
         // Whether somebody waits or not: the shares are not in the word that has the waiting bit, so only the
         // lock puts them before or after one who is just joining the queue.
-        wait::serve(self);
-        Ok(())
-    }
-
-    /// Goes by what can be changed while running, or by nothing of it when something does not work.
-    fn reconfigure(&self, config: &Config<Self::Law>) -> Result<(), ConfigError> {
-        config.check()?;
-        config.core.check()?;
-        let (min, max) = config.core.bounds();
-        self.waiters().set(config.waiting());
-        if let Some(crowd) = self.crowd() {
-            crowd.set(config.beyond_share());
-        }
-        if let Some(watch) = self.watch() {
-            watch.set(config.is_watching());
-        }
-        // Served once both are set: under new shares of the old bounds one that fits before and after could
-        // look too heavy for ever.
-        self.core().set_shares(config.core.class_shares())?;
-        self.set_bounds(min, max)?;
         wait::serve(self);
         Ok(())
     }

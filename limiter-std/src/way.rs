@@ -1,13 +1,18 @@
 //! The limiter inside of a handle: alone, or with partitions.
 
 use crate::partitions::Parted;
+use crate::tuned::TunedLimiter;
 use limiter_core::law::Law;
-use limiter_core::{Change, Limiter, Outcome, Rejected, Request, Sample, Seat, Settled, Timestamp};
+use limiter_core::{Change, Outcome, Rejected, Request, Sample, Seat, Settled, Timestamp};
 
 /// What a handle's slots are of.
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "most are plain, and a box would cost each of their requests a load"
+)]
 pub(crate) enum Door<L: Law> {
-    Plain(Limiter<L>),
+    Plain(TunedLimiter<L>),
     Parted(Box<Parted<L>>),
 }
 
@@ -24,13 +29,13 @@ impl<L: Law> Door<L> {
 /// The way to them.
 #[derive(Debug)]
 pub(crate) enum Way<'a, L: Law> {
-    Plain(&'a Limiter<L>),
+    Plain(&'a TunedLimiter<L>),
     Parted(&'a Parted<L>),
 }
 
 impl<'a, L: Law> Way<'a, L> {
     #[inline]
-    pub(crate) const fn limiter(self) -> &'a Limiter<L> {
+    pub(crate) const fn limiter(self) -> &'a TunedLimiter<L> {
         match self {
             Self::Plain(limiter) => limiter,
             Self::Parted(parted) => parted.core.limiter(),

@@ -8,6 +8,8 @@ use limiter_std::{
     Config, Guarantee, KeyRefused, Keyed, Limiter, MAX_KEYS, ManualClock, Partitions, Priority,
     RejectReason, Request,
 };
+use std::collections::BTreeSet;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -198,6 +200,33 @@ fn all_limiters_go_by_another_configuration_those_that_there_are_and_those_that_
     assert_eq!(limits(2), (20, 5));
     assert!(table.reconfigure(&config.max(0)).is_err());
     assert_eq!((limits(1), limits(3)), ((7, 5), (20, 5)), "nothing changed");
+}
+
+#[test]
+fn of_two_who_reconfigure_at_once_one_has_the_last_word_with_all_keys() {
+    let table = table(256);
+    for key in 0..200 {
+        table.get(key).unwrap();
+    }
+    for round in 0..50 {
+        let start = Barrier::new(2);
+        thread::scope(|scope| {
+            for min in [2, 3] {
+                let (table, start) = (&table, &start);
+                scope.spawn(move || {
+                    start.wait();
+                    for max in 20..40 {
+                        let config = Config::new(Fixed).min(min).max(max);
+                        table.reconfigure(&config).unwrap();
+                    }
+                });
+            }
+        });
+        let mins: BTreeSet<_> = (0..201)
+            .map(|key| table.get(key).unwrap().snapshot().min)
+            .collect();
+        assert_eq!(mins.len(), 1, "round {round}: {mins:?}");
+    }
 }
 
 #[test]

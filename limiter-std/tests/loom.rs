@@ -32,3 +32,5 @@ mod release;
 mod support;
 #[path = "loom/timeout.rs"]
 mod timeout;
+#[path = "loom/tuned.rs"]
+mod tuned;

@@ -39,7 +39,7 @@ impl Contestant {
     /// When the configuration is wrong.
     pub fn shipped<L>(name: &str, config: Config<L>) -> Result<Self, ConfigError>
     where
-        L: Law + Send + Sync + 'static,
+        L: Law + Copy + Send + Sync + 'static,
     {
         config.check()?;
         Shipped::new(config, Clock::default())?;

@@ -75,7 +75,10 @@ impl<L: Law, H: Latencies> Dependency<L, H> {
         ///
         /// If a configuration is wrong, or they differ in their tick rate. At run time use
         /// [`try_new`](Dependency::try_new).
-        pub fn new(limiter: Config<L>, config: DependencyConfig) -> Self {
+        pub fn new(limiter: Config<L>, config: DependencyConfig) -> Self
+        where
+            L: Copy,
+        {
             let policy = Policy::new(config);
             if let Err(error) = same_rate(limiter.rate, &policy) {
                 error.fail::<()>();
@@ -114,7 +117,10 @@ impl<L: Law, H: Latencies> Dependency<L, H, &'static Policy> {
         /// # Panics
         ///
         /// If the configuration of the limiter is wrong, or its tick rate is not the policy's.
-        pub fn sharing(limiter: Config<L>, policy: &'static Policy) -> Self {
+        pub fn sharing(limiter: Config<L>, policy: &'static Policy) -> Self
+        where
+            L: Copy,
+        {
             if let Err(error) = same_rate(limiter.rate, policy) {
                 error.fail::<()>();
             }

@@ -61,6 +61,11 @@ impl Law for AnyLaw {
         !matches!(self, Self::Fixed(_))
     }
 
+    /// Laws of one kind only: the words of another mean something else.
+    fn goes_on_from(&self, before: &Self) -> bool {
+        core::mem::discriminant(self) == core::mem::discriminant(before)
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         match self {
             Self::Fixed(law) => law.check(),

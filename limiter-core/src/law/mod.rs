@@ -39,7 +39,7 @@ pub use vegas::Vegas;
 /// before the first window, kept in the limiter as atomic words.
 ///
 /// A law must return for any window; whatever limit it returns is clamped to the limiter's bounds.
-/// A law that panics leaves the limiter usable and the limit as it was.
+/// A law that panics leaves the limiter usable and the limit as it was. One for a `static` is `Copy`.
 ///
 /// ```
 /// use limiter_core::law::{Decision, Law, Reason, Window};
@@ -68,7 +68,7 @@ pub use vegas::Vegas;
 /// static LIMITER: Limiter<Halving> = Limiter::new(Config::new(Halving, TickRate::MICROS));
 /// assert_eq!(LIMITER.snapshot().limit, 10);
 /// ```
-pub trait Law: Copy {
+pub trait Law {
     /// What the law has learned.
     type State: Words;
 
@@ -83,6 +83,13 @@ pub trait Law: Copy {
     /// Whether the limit moves by itself. Where it does not, nobody lowers it to let it grow again, as a
     /// breaker that closes does.
     fn adapts(&self) -> bool {
+        true
+    }
+
+    /// Whether what `before` learned means the same to this one, which takes its place while running. What
+    /// does not is forgotten: the state is all zero again.
+    fn goes_on_from(&self, before: &Self) -> bool {
+        let _ = before;
         true
     }
 

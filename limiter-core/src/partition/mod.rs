@@ -147,7 +147,10 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         /// # Panics
         ///
         /// If the configuration is wrong. At run time use [`try_new`](Partitioned::try_new).
-        pub fn new(config: Config<L>, guarantees: [Guarantee; P]) -> Self {
+        pub fn new(config: Config<L>, guarantees: [Guarantee; P]) -> Self
+        where
+            L: Copy,
+        {
             if let Err(error) = Guarantee::check(&guarantees) {
                 error.fail::<()>();
             }

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// 300 ms steadily, settled at 40 slots; one sample in a thousand took 150.
 #[test]
 fn one_lucky_sample_does_not_pin_the_baseline() {
-    fn check<L: Law>(law: L, settled_rtt: u64) {
+    fn check<L: Law + Copy>(law: L, settled_rtt: u64) {
         let mut drive = Drive::measured(law, 40, 300 * MILLI).bounds(1, 40);
         drive.busy_for(50, settled_rtt);
         assert_eq!(drive.limit, 40, "settled");
@@ -33,7 +33,7 @@ fn one_lucky_sample_does_not_pin_the_baseline() {
 /// lowers the load instead (the design's choice); what it measures counts only if the load did go.
 #[test]
 fn a_measurement_with_the_load_still_there_does_not_raise_the_baseline() {
-    fn check<L: Law<State = [u32; N]>, const N: usize>(law: L) {
+    fn check<L: Law<State = [u32; N]> + Copy, const N: usize>(law: L) {
         let mut drive = Drive::measured(law, 40, 20 * MILLI).bounds(40, 40);
         for loaded in [true, false] {
             // Drains stay due while the limit is pinned, with a window in between to see it lowered.
@@ -55,7 +55,7 @@ fn a_measurement_with_the_load_still_there_does_not_raise_the_baseline() {
 /// 100 in flight take 20 ms each; half of them take 10.
 #[test]
 fn only_requests_started_after_the_probe_opened_are_measured() {
-    fn check<L: Law>(law: L) {
+    fn check<L: Law + Copy>(law: L) {
         let seen = RefCell::new(Vec::new());
         let config = Config::new(Watch(law, &seen), TickRate::MICROS);
         let config = config.initial(100).max(100);
@@ -107,7 +107,7 @@ fn a_long_incident_does_not_become_the_new_normal() {
 
 #[test]
 fn a_baseline_follows_when_the_service_becomes_fast_again() {
-    fn check<L: Law<State = [u32; N]>, const N: usize>(law: L) {
+    fn check<L: Law<State = [u32; N]> + Copy, const N: usize>(law: L) {
         let mut drive = Drive::new(law, 20);
         drive.busy_for(600, 100 * MILLI);
         assert_eq!(baseline(&drive.state), 100 * MILLI);
@@ -159,7 +159,7 @@ fn what_the_throughput_needs_is_taken_over_the_whole_window() {
 /// A server of 20 slots that is always full.
 #[test]
 fn probes_cost_less_than_a_twentieth_of_the_goodput_and_leave_half_of_the_limit() {
-    fn check<L: Law>(law: L, aligned: bool, service: (u64, u64)) {
+    fn check<L: Law + Copy>(law: L, aligned: bool, service: (u64, u64)) {
         let mut server = Server::new(20, 0);
         server.service = service;
         let mut world = World::alone(server, 500, law);
@@ -189,7 +189,7 @@ fn probes_cost_less_than_a_twentieth_of_the_goodput_and_leave_half_of_the_limit(
 
 #[test]
 fn a_service_that_became_slower_for_good_does_not_keep_the_limit_at_its_floor() {
-    fn check<L: Law>(law: L, floor: u32) {
+    fn check<L: Law + Copy>(law: L, floor: u32) {
         let mut drive = Drive::measured(law, floor, 10 * MILLI).bounds(floor, 1_000);
         let updates = drive.until_probe(30 * MILLI);
         assert!(updates <= 5, "{updates}");
@@ -211,7 +211,7 @@ fn a_service_that_became_slower_for_good_does_not_keep_the_limit_at_its_floor() 
 /// Three times slower at once. Waiting for the next probe, the law would shrink the limit to nothing.
 #[test]
 fn a_limit_that_lost_half_without_relief_measures_again() {
-    fn check<L: Law<State = [u32; N]>, const N: usize>(law: L) {
+    fn check<L: Law<State = [u32; N]> + Copy, const N: usize>(law: L) {
         let mut drive = Drive::measured(law, 40, 20 * MILLI);
         drive.until_probe(60 * MILLI);
         drive.step(drive.busy(60 * MILLI));

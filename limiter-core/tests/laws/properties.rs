@@ -142,7 +142,7 @@ proptest! {
     fn a_law_chosen_at_run_time_decides_as_the_law_itself(
         law in law(), bounds in bounds(), rate in rate(), all in all_seen(),
     ) {
-        fn compare<L: Law>(any: AnyLaw, law: L, bounds: (u32, u32, u32), rate: TickRate, all: &[crate::arbitrary::Seen]) {
+        fn compare<L: Law + Copy>(any: AnyLaw, law: L, bounds: (u32, u32, u32), rate: TickRate, all: &[crate::arbitrary::Seen]) {
             let (mut one, mut other) = (start(any, bounds, rate), start(law, bounds, rate));
             for (i, seen) in all.iter().enumerate() {
                 assert_eq!(one.step(seen.window(&one)), other.step(seen.window(&other)));

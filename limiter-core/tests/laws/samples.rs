@@ -10,7 +10,7 @@ use std::cell::RefCell;
 /// 90 of 100 are refused within 0.1 ms, 10 are done in 20.
 #[test]
 fn quick_refusals_do_not_look_like_a_quick_service() {
-    fn check<L: Law<State = [u32; N]>, const N: usize>(law: L) {
+    fn check<L: Law<State = [u32; N]> + Copy, const N: usize>(law: L) {
         let mut drive = Drive::measured(law, 20, 20 * MILLI);
         for _ in 0..50 {
             let before = drive.limit;

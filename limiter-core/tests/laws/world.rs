@@ -59,7 +59,7 @@ pub(crate) struct Moved {
     pub(crate) reason: Reason,
 }
 
-impl<L: Law> World<L> {
+impl<L: Law + Copy> World<L> {
     pub(crate) fn new(server: Server, demand: u32, callers: usize, config: Config<L>) -> Self {
         Self {
             server,

@@ -40,7 +40,7 @@ pub struct DependencyConfig<L = Knee> {
     most_hinted: Option<Duration>,
 }
 
-impl<L: Law> DependencyConfig<L> {
+impl<L: Law + Copy> DependencyConfig<L> {
     /// Defaults around the configuration of a limiter.
     pub const fn new(limiter: Config<L>) -> Self {
         Self {
@@ -146,21 +146,13 @@ impl<L: Law> DependencyConfig<L> {
     }
 
     /// Checks every value, and returns those of the core.
-    pub(crate) const fn checked(&self) -> Result<limiter_core::DependencyConfig, ConfigError> {
-        if let Err(error) = self.limiter.check() {
-            return Err(error);
-        }
+    pub(crate) fn checked(&self) -> Result<limiter_core::DependencyConfig, ConfigError> {
+        self.limiter.check()?;
         // Its breaker and its budget would go on refusing.
-        let watching = self.limiter.is_watching() as u64;
-        if let Err(error) = ConfigError::check("watch_only", watching, 0, 0) {
-            return Err(error);
-        }
+        ConfigError::check("watch_only", self.limiter.is_watching().into(), 0, 0)?;
         let mut backoff = Backoff::standard(RATE);
         if let Some((jitter, base, cap)) = self.backoff {
-            backoff = match Backoff::try_new(jitter, base, cap, RATE) {
-                Ok(backoff) => backoff,
-                Err(error) => return Err(error),
-            };
+            backoff = Backoff::try_new(jitter, base, cap, RATE)?;
         }
         if let Some(extra) = self.most_hinted {
             backoff = backoff.most_hinted(extra, RATE);

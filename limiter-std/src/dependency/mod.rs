@@ -1,6 +1,7 @@
 //! One object for what a process depends on.
 
 use crate::budget::{Budget, Source};
+use crate::changing::reconfigure;
 use crate::clock::{Clock, MonotonicClock};
 use crate::shared::Lane;
 use core::fmt;
@@ -67,7 +68,7 @@ pub struct Dependency<L: Law = Knee, C: Clock = MonotonicClock> {
     shared: Arc<Shared<L, C>>,
 }
 
-impl<L: Law> Dependency<L> {
+impl<L: Law + Copy> Dependency<L> {
     /// A dependency from a configuration. Its random delays start from a seed of the operating system's.
     ///
     /// # Errors
@@ -78,7 +79,7 @@ impl<L: Law> Dependency<L> {
     }
 }
 
-impl<L: Law, C: Clock> Dependency<L, C> {
+impl<L: Law + Copy, C: Clock> Dependency<L, C> {
     /// A dependency from a configuration, on a clock of your own, with a seed of your own: callers with the
     /// same one back off in step.
     ///
@@ -90,13 +91,15 @@ impl<L: Law, C: Clock> Dependency<L, C> {
         clock: C,
         seed: u32,
     ) -> Result<Self, ConfigError> {
-        let core = Core::try_new(config.limiter.core, config.checked()?)?;
+        let core = Core::try_new(config.limiter.tuned(), config.checked()?)?;
         let waiting = config.limiter.waiting();
         Ok(Self {
             shared: Arc::new(Shared::new(core, waiting, clock, seed)),
         })
     }
+}
 
+impl<L: Law, C: Clock> Dependency<L, C> {
     /// Makes a logical call in this thread: `attempt` is started as often as the policy, the budget and the
     /// breaker allow, with back-off between, all within the call's time. Attempts are made one after the
     /// other, without hedges.
@@ -226,6 +229,15 @@ impl<L: Law, C: Clock> Dependency<L, C> {
         self.shared.set_bounds(min, max)
     }
 
+    /// Changes the law of the limit, or its parameters, as [`Limiter::set_law`](crate::Limiter::set_law) does.
+    ///
+    /// # Errors
+    ///
+    /// A parameter that does not work; nothing changes.
+    pub fn set_law(&self, law: L) -> Result<(), ConfigError> {
+        self.shared.core().law().set(law)
+    }
+
     /// Goes by another configuration from now on, and keeps what was learned: the limiter's as by
     /// [`Limiter::reconfigure`](crate::Limiter::reconfigure), and the budget's, which stays equally full.
     /// Everything else is that of the start.
@@ -233,10 +245,13 @@ impl<L: Law, C: Clock> Dependency<L, C> {
     /// # Errors
     ///
     /// The first field that does not work; nothing changes.
-    pub fn reconfigure(&self, config: &DependencyConfig<L>) -> Result<(), ConfigError> {
+    pub fn reconfigure(&self, config: &DependencyConfig<L>) -> Result<(), ConfigError>
+    where
+        L: Copy,
+    {
         let core = config.checked()?;
         core.check()?;
-        self.shared.reconfigure(&config.limiter)?;
+        reconfigure(&*self.shared, &config.limiter)?;
         let budget = self.shared.core.budget();
         budget.reconfigure(core.budget_config(), self.now())
     }
@@ -275,15 +290,10 @@ impl Default for Dependency {
     /// A dependency with the defaults of [`DependencyConfig`].
     fn default() -> Self {
         let config = DependencyConfig::default();
-        let core = Core::new(config.limiter.core, config.core);
-        let shared = Shared::new(
-            core,
-            config.limiter.waiting(),
-            MonotonicClock::new(),
-            entropy(),
-        );
-        Self {
-            shared: Arc::new(shared),
+        match Self::try_new(config) {
+            Ok(dependency) => dependency,
+            // Never, for these are the defaults.
+            Err(error) => error.fail(),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::clock::{Clock, RATE};
 use crate::request::Request;
 use crate::shared::Lane;
 use crate::telemetry::{Alarm, REFUSAL};
+use crate::tuned::Tuned;
 use crate::wait::{Ended, Line, Settings, Waiters, serve};
 use crate::wall::Wall;
 use crate::way::Way;
@@ -17,7 +18,7 @@ use limiter_core::{
 };
 use std::sync::Arc;
 
-pub(crate) type Core<L> = limiter_core::Dependency<L, LatencyHistogram>;
+pub(crate) type Core<L> = limiter_core::Dependency<Tuned<L>, LatencyHistogram>;
 
 #[derive(Debug)]
 pub(crate) struct Shared<L: Law, C> {

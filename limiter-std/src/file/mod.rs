@@ -20,8 +20,8 @@
 //! | section | what | while running |
 //! | --- | --- | --- |
 //! | `[limiter]` | bounds, `initial`, `beyond_may_use`, `watch_only` | changes |
-//! | `[limiter]` | `law`, what a window is judged by | at a restart |
-//! | `[limiter.windows]`, `[limiter.knee]` and the other laws | windows, parameters of the law | at a restart |
+//! | `[limiter]`, `[limiter.knee]` and the other laws | `law`, its parameters | changes; another `law` [begins anew](Limiter::set_law) |
+//! | `[limiter]`, `[limiter.windows]` | how long a window is, and how many samples and overloads are in one | at a restart |
 //! | `[limiter.shares]`, `[limiter.queue]` | what each class may use, who may wait | changes |
 //! | `[limiter.partitions.NAME]` | `guarantee`, `lend_after` | changes; the names at a restart |
 //! | `[dependency.budget]` | capacity, ratio, floor | changes |

@@ -9,8 +9,9 @@ use limiter_core::law::AnyLaw;
 impl Settings {
     /// Goes by another text from now on, and so does `limiter`, which keeps what it learned.
     ///
-    /// Bounds, shares, queue, guarantees and watching change at once; the limit is moved into the bounds, and set by
-    /// hand where another `initial` is written.
+    /// Bounds, shares, queue, guarantees and watching change at once, and the law as by
+    /// [`Limiter::set_law`]; the limit is moved into the bounds, and set by hand where another `initial` is
+    /// written.
     ///
     /// # Errors
     ///
@@ -94,8 +95,7 @@ impl Settings {
             };
         }
         let mut fixed = differ! {
-            "limiter": old, new: law knee aimd vegas gradient windows min_samples
-                overload_tolerance urgent_overloads;
+            "limiter": old, new: windows min_samples overload_tolerance urgent_overloads;
             "dependency": before, after: attempts total timeout timeout_bounds timeout_quantile hedge
                 retry_cost_milli timeout_cost_milli pushback_cost_milli waiting backoff breaker throttle;
         }

@@ -53,6 +53,9 @@ pub struct Keyed<K, L: Law = Knee, C: Clock = MonotonicClock> {
     shards: Box<[Shard<K, L, C>]>,
     hasher: RandomState,
     plan: RwLock<Plan<L>>,
+    /// Of two who change all limiters the second comes after the first, or each would have the last word with
+    /// some of them.
+    changes: Mutex<()>,
     clock: C,
 }
 
@@ -63,7 +66,7 @@ struct Plan<L> {
     partitions: Option<Partitions>,
 }
 
-impl<L: Law> Plan<L> {
+impl<L: Law + Copy> Plan<L> {
     fn make<C: Clock>(&self, clock: C) -> Result<Limiter<L, C>, ConfigError> {
         match &self.partitions {
             Some(partitions) => Limiter::partitioned_with_clock(self.config, partitions, clock),
@@ -78,7 +81,7 @@ struct Shard<K, L: Law, C: Clock> {
     most: usize,
 }
 
-impl<K: Hash + Eq, L: Law> Keyed<K, L> {
+impl<K: Hash + Eq, L: Law + Copy> Keyed<K, L> {
     /// A table for at most `keys` limiters, each made from `config` when its key is first asked for.
     ///
     /// # Errors
@@ -102,7 +105,7 @@ impl<K: Hash + Eq, L: Law> Keyed<K, L> {
     }
 }
 
-impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
+impl<K: Hash + Eq, L: Law + Copy, C: Clock + Clone> Keyed<K, L, C> {
     /// As [`try_new`](Keyed::try_new), on a clock of your own.
     ///
     /// # Errors
@@ -142,6 +145,7 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
             shards: shards.collect(),
             hasher: RandomState::new(),
             plan: RwLock::new(plan),
+            changes: Mutex::new(()),
             clock,
         })
     }
@@ -262,12 +266,13 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
     }
 
     /// Goes by another configuration from now on: limiters that there are, which keep what they learned, as by
-    /// [`Limiter::reconfigure`], and those that are made later.
+    /// [`Limiter::reconfigure`], its law too, and those that are made later.
     ///
     /// # Errors
     ///
     /// The first field that does not work; nothing changes.
     pub fn reconfigure(&self, config: &Config<L>) -> Result<(), ConfigError> {
+        let _alone = self.alone();
         // One tells whether it works, with the partitions too.
         let partitions = self.plan().partitions.clone();
         let config = *config;
@@ -286,6 +291,7 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
     ///
     /// As [`Limiter::set_partitions`]; nothing changes.
     pub fn set_partitions(&self, partitions: &Partitions) -> Result<(), PartitionError> {
+        let _alone = self.alone();
         let next = self.plan().partitions.clone().unwrap_or_default();
         let next = next.changed(partitions)?;
         let mut plan = self.plan.write().unwrap_or_else(PoisonError::into_inner);
@@ -304,6 +310,10 @@ impl<K: Hash + Eq, L: Law, C: Clock + Clone> Keyed<K, L, C> {
         let plan = self.plan();
         let none = Partitions::new();
         plan.partitions.as_ref().unwrap_or(&none).find(name)
+    }
+
+    fn alone(&self) -> MutexGuard<'_, ()> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn plan(&self) -> RwLockReadGuard<'_, Plan<L>> {
@@ -379,7 +389,7 @@ impl<K, L: Law, C: Clock> Shard<K, L, C> {
     }
 }
 
-impl<K: Hash + Eq, L: Law, C: Clock + Clone> fmt::Debug for Keyed<K, L, C> {
+impl<K: Hash + Eq, L: Law + Copy, C: Clock + Clone> fmt::Debug for Keyed<K, L, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keyed")
             .field("len", &self.len())

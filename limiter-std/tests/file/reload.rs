@@ -3,7 +3,9 @@
 use super::fields::fields;
 use super::{path, toml};
 use limiter_std::file::{Format, Settings};
-use limiter_std::{Priority, RejectReason, Request};
+use limiter_std::law::AnyLaw;
+use limiter_std::{Limiter, ManualClock, Outcome, Priority, RejectReason, Request};
+use std::time::Duration;
 
 #[test]
 fn a_reload_changes_bounds_shares_and_queue_and_keeps_the_limit_that_was_learned() {
@@ -49,6 +51,59 @@ fn f64_a_reload_changes_the_budget_of_handles_that_are_out() {
     }
 }
 
+/// The limit after more overloads than are tolerated.
+fn overloaded(limiter: &Limiter<AnyLaw, ManualClock>, clock: &ManualClock) -> u32 {
+    let permits: Vec<_> = std::iter::from_fn(|| limiter.try_acquire().ok()).collect();
+    clock.advance(Duration::from_secs(2));
+    for permit in permits {
+        permit.finish(Outcome::Overload);
+    }
+    limiter.snapshot().limit
+}
+
+#[test]
+fn a_reload_changes_the_law_and_its_parameters_and_a_failed_one_leaves_them() {
+    const TEXT: &str =
+        "[limiter]\nlaw = \"aimd\"\ninitial = 100\n[limiter.aimd]\nramp = false\nkeep = 900";
+    let mut settings = Settings::parse(TEXT, Format::Toml).unwrap();
+    let clock = ManualClock::new();
+    let limiter = Limiter::with_clock(settings.limiter_config().unwrap(), clock.clone()).unwrap();
+    let mut reload = |text: &str| settings.reload_limiter(text, Format::Toml, &limiter);
+    assert_eq!(overloaded(&limiter, &clock), 90);
+    reload(&TEXT.replace("900", "500")).unwrap();
+    assert_eq!(limiter.snapshot().limit, 90);
+    assert_eq!(overloaded(&limiter, &clock), 45);
+
+    for (wrong, said) in [
+        (
+            "keep = 100\nincrease = 0",
+            "limiter.aimd.increase (line 7): ",
+        ),
+        (
+            "keep = 100\n[limiter.queue]\nlength = 0",
+            "limiter.queue.length (line 8): ",
+        ),
+        (
+            "keep = 100\n[limiter.windows]\nlongest = \"2s\"",
+            "limiter.windows",
+        ),
+        (
+            "keep = 100\n[limiter.knee]\ntarget = 200",
+            "limiter.knee (line 7): ",
+        ),
+    ] {
+        let error = reload(&TEXT.replace("keep = 900", wrong)).unwrap_err();
+        assert!(error.to_string().starts_with(said), "{error}");
+    }
+    assert_eq!(overloaded(&limiter, &clock), 22, "still half");
+
+    // In a bad hour: it stays where it is.
+    reload("limiter.law = \"fixed\"\nlimiter.initial = 100").unwrap();
+    assert_eq!(overloaded(&limiter, &clock), 22);
+    reload(TEXT).unwrap();
+    assert_eq!(overloaded(&limiter, &clock), 19);
+}
+
 #[test]
 fn a_failed_reload_leaves_everything_as_it_was() {
     let text = "[limiter]\nmax = 500\n[dependency.budget]\nratio = 300";
@@ -78,8 +133,6 @@ fn what_changes_at_a_restart_only_is_refused_by_name() {
     let mut settings = Settings::default();
     let store = settings.dependency().unwrap();
     for (text, path) in [
-        ("limiter.law = \"aimd\"", "limiter.law"),
-        ("limiter.knee.target = 200", "limiter.knee"),
         ("limiter.windows.longest = \"2s\"", "limiter.windows"),
         ("limiter.min_samples = 11", "limiter.min_samples"),
         (

@@ -70,7 +70,7 @@ pub(crate) fn limiter(limit: u32) -> Modelled {
     with_law(Config::new(Fixed).initial(limit))
 }
 
-pub(crate) fn with_law<L: Law>(config: Config<L>) -> Modelled<L> {
+pub(crate) fn with_law<L: Law + Copy>(config: Config<L>) -> Modelled<L> {
     // Threads wait for loom's wake-ups only: the park of a clock is not loom's.
     Limiter::with_clock(config.without_longest_wait(), Still).expect("a configuration that works")
 }
