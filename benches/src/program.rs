@@ -2,6 +2,7 @@
 
 use lexopt::prelude::*;
 use serde::Serialize;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -40,6 +41,26 @@ pub fn json_and_seed(help: &str) -> Result<Option<(Option<PathBuf>, u64)>, Failu
         }
     }
     Ok(Some((json, seed)))
+}
+
+/// The most seeds of a program that runs all of them one after the other.
+const MOST_SEEDS: u64 = 1_000;
+
+/// How many seeds to run, after `--seeds`.
+///
+/// # Errors
+///
+/// No number, 0, or more than anybody waits for.
+pub fn seeds(value: &OsStr) -> Result<u64, String> {
+    let number = value.to_str().and_then(|text| text.parse().ok());
+    number
+        .filter(|number| (1..=MOST_SEEDS).contains(number))
+        .ok_or_else(|| {
+            format!(
+                "--seeds {}: allowed is 1 to {MOST_SEEDS}",
+                value.to_string_lossy()
+            )
+        })
 }
 
 /// Writes rows as JSON to the file that was asked for, if one was.

@@ -6,6 +6,8 @@ use benches::incidents::scenario::Scenario;
 use benches::incidents::setting::{Mode, Setting};
 use benches::incidents::world::run;
 use benches::incidents::{catalogue, sweep, yardstick};
+use benches::program;
+use std::ffi::OsStr;
 
 const AS_IT_WAS: (Mode, f64) = (Mode::AsItWas, 0.0);
 const LIBRARY: (Mode, f64) = (Mode::Library, 1.0);
@@ -136,6 +138,16 @@ fn a_storm_of_plain_retries_outlives_the_fault_and_that_of_the_library_does_not(
 }
 
 #[test]
+fn seeds_are_a_number_that_somebody_can_wait_for() {
+    let seeds = |text: &str| program::seeds(OsStr::new(text));
+    assert_eq!((seeds("1"), seeds("1000")), (Ok(1), Ok(1_000)));
+    for wrong in ["0", "1001", "-1", "many", ""] {
+        let said = format!("--seeds {wrong}: allowed is 1 to 1000");
+        assert_eq!(seeds(wrong), Err(said));
+    }
+}
+
+#[test]
 fn every_error_has_the_line_and_the_field_or_the_name() {
     let good = "id = \"a\"\nabout = \"\"\nseconds = 30\nwatch = \"s\"\n\
                 [[station]]\nname = \"s\"\nslots = 4\nservice-ms = 20\n\
@@ -159,6 +171,24 @@ fn every_error_has_the_line_and_the_field_or_the_name() {
             "no station has the name t",
         ),
         ("deadline-ms = 2000", "deadline-ms = 0", 14, "deadline-ms"),
+        (
+            "rate = 9\n",
+            "",
+            10,
+            "it never calls: allowed is a rate above 0, session-s, or an event with a rate",
+        ),
+        (
+            "2000\n",
+            "2000\n[[station]]\nname = \"s\"\nslots = 4\nservice-ms = 20\n",
+            16,
+            "another has the name s too",
+        ),
+        (
+            "2000\n",
+            "2000\n[[event]]\nat = 3\nwhat = \"\"\nslots = 1\n",
+            1,
+            "slots of nothing: the event at 3 names no station",
+        ),
     ] {
         let error = read(&good.replace(from, to)).expect_err(to);
         assert_eq!(error.line, line, "{error}");

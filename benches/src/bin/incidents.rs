@@ -18,7 +18,7 @@ Replays nine incidents as models in virtual time: as they were, by hand, with th
 usage: incidents [options]
   --only ID         only the incident ID; may be repeated
   --scenario FILE   that of FILE instead
-  --seeds N         seeds 1 to N, 3 if not given
+  --seeds N         seeds 1 to N, 3 if not given, 1,000 at most
   --sweep           where a system comes back: fault strength, retries, callers
   --json PATH       a flat object for each incident, mode, adoption and seed (or point of the sweep)
   --html PATH       where the page goes, target/incidents/incidents.html (or sweep.html) if not given
@@ -53,7 +53,7 @@ fn options() -> Result<Options, lexopt::Error> {
         match argument {
             Long("only") => options.only.push(arguments.value()?.string()?),
             Long("scenario") => options.scenario = Some(arguments.value()?.into()),
-            Long("seeds") => options.seeds = arguments.value()?.parse()?,
+            Long("seeds") => options.seeds = program::seeds(&arguments.value()?)?,
             Long("sweep") => options.sweep = true,
             Long("json") => options.json = Some(arguments.value()?.into()),
             Long("html") => options.html = Some(arguments.value()?.into()),
@@ -95,7 +95,7 @@ fn start(options: &Options) -> Result<(), Failure> {
         let mut rows = Vec::new();
         let mut first: Vec<(&str, Tally)> = Vec::new();
         for (mode, adoption) in kinds() {
-            for seed in 1..=options.seeds.max(1) {
+            for seed in 1..=options.seeds {
                 let setting = Setting {
                     mode,
                     adoption,

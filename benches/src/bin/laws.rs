@@ -19,7 +19,7 @@ Measures every law against the best fixed limit of every model.
 usage: laws [options]
   --model NAME    only the model NAME, or those whose names contain it; may be repeated
   --law NAME      only the law NAME, or those whose names contain it; may be repeated
-  --seeds N       seeds 1 to N, 3 if not given
+  --seeds N       seeds 1 to N, 3 if not given, 1,000 at most
   --phases        a table for each phase, too
   --reported      also the models that have no target
   --robust        the default law with its parameters halved and doubled, instead of all laws
@@ -54,7 +54,7 @@ fn options() -> Result<Options, lexopt::Error> {
         match argument {
             Long("model") => options.models.push(arguments.value()?.string()?),
             Long("law") => options.laws.push(arguments.value()?.string()?),
-            Long("seeds") => options.seeds = arguments.value()?.parse()?,
+            Long("seeds") => options.seeds = program::seeds(&arguments.value()?)?,
             Long("phases") => options.phases = true,
             Long("reported") => options.reported = true,
             Long("robust") => options.robust = true,
@@ -143,7 +143,7 @@ fn run(options: &Options) -> Result<(), Failure> {
         list(&models, &laws);
         return Ok(());
     }
-    let seeds: Vec<u64> = (1..=options.seeds.max(1)).collect();
+    let seeds: Vec<u64> = (1..=options.seeds).collect();
     let rows = play(&models, &laws, &seeds, options)?;
     print_head(seeds.len());
     for model in &models {

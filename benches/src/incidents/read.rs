@@ -3,6 +3,7 @@
 use super::scenario::{Calls, Fleet, Scenario, Station};
 use crate::lab::config::{FileError, unread, wrong};
 use crate::lab::random::Shape;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -40,6 +41,11 @@ impl Reader<'_> {
         )?;
         self.number(&whole, "network-ms", scenario.network_ms, 0.001, 1e4)?;
         self.station(scenario, &scenario.watch)?;
+        self.names(scenario.station.iter().map(|station| &station.name))?;
+        self.names(scenario.fleet.iter().map(|fleet| &fleet.name))?;
+        if scenario.fleet.is_empty() {
+            return Err(self.wrong(&whole, "no fleet calls: allowed is one or more"));
+        }
         for station in &scenario.station {
             self.check_station(scenario, station)?;
         }
@@ -73,6 +79,30 @@ impl Reader<'_> {
                 if let Some(number) = number {
                     self.number(&place, name, number, least, most)?;
                 }
+            }
+            let (of_station, of_fleet) = numbers.split_at(4);
+            for (whose, named, numbers) in [
+                ("station", event.station.is_some(), of_station),
+                ("fleet", event.fleet.is_some(), of_fleet),
+            ] {
+                let given = numbers.iter().find(|(_, number, ..)| number.is_some());
+                if let Some((name, ..)) = given.filter(|_| !named) {
+                    let at = event.at;
+                    let what = format!("{name} of nothing: the event at {at} names no {whose}");
+                    return Err(self.wrong(&place, &what));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// That no two have the same name.
+    fn names<'n>(&self, names: impl Iterator<Item = &'n Spanned<String>>) -> Result<(), FileError> {
+        let mut known = BTreeSet::new();
+        for name in names {
+            if !known.insert(name.as_ref()) {
+                let what = format!("another has the name {} too", name.as_ref());
+                return Err(self.wrong(&name.span(), &what));
             }
         }
         Ok(())
@@ -114,6 +144,15 @@ impl Reader<'_> {
         ];
         self.numbers(&place, &numbers)?;
         self.calls(scenario, &place, &fleet.calls)?;
+        let rises = scenario.event.iter().any(|event| {
+            event.rate.is_some_and(|rate| rate > 0.0)
+                && (event.fleet.as_ref()).is_some_and(|name| name.as_ref() == fleet.name.as_ref())
+        });
+        if fleet.rate == 0.0 && fleet.session_s.is_none() && !rises {
+            let what =
+                "it never calls: allowed is a rate above 0, session-s, or an event with a rate";
+            return Err(self.wrong(&place, what));
+        }
         let path = &fleet.path;
         if path.as_ref().is_empty() {
             return Err(self.wrong(&path.span(), "allowed is one station or more"));
