@@ -1,4 +1,4 @@
-//! A dependency whose limits and budget are read again from their file while it is in use.
+//! A dependency whose limits, law and budget are read again from their file while it is in use.
 //!
 //! ```text
 //! cargo run -p limiter-std --features config --example reload
@@ -19,8 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let larger = text
         .replace("max = 200", "max = 500")
         .replace("min = 2", "min = 20")
-        // Also what it starts with the next time has to fit.
-        .replace("initial = 10", "initial = 20");
+        .replace("target = 120", "target = 200");
     settings.reload_dependency(&larger, Format::Toml, &store)?;
     show(&store);
 

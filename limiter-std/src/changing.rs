@@ -61,15 +61,15 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     }
 
     /// Goes by another configuration from now on, and keeps what was learned: bounds, shares, queue and the
-    /// [law](Limiter::set_law) change. The limit stays, moved into the bounds; the initial limit and the windows
-    /// are those of the start. Who waits stays, also in a queue that is longer than allowed now.
+    /// [law](Limiter::set_law) change. The limit stays, moved into the bounds; the windows are those of the start, and the
+    /// initial limit says nothing any more. Who waits stays, also in a queue that is longer than allowed now.
     ///
     /// ```
     /// use limiter_std::{Config, Limiter, law::Knee};
     ///
     /// let config = Config::new(Knee::new());
     /// let limiter = Limiter::try_new(config)?;
-    /// limiter.reconfigure(&config.min(20).initial(20).queue_length(500))?;
+    /// limiter.reconfigure(&config.min(20).queue_length(500))?;
     /// assert_eq!(limiter.snapshot().limit, 20);
     /// assert!(limiter.reconfigure(&config.min(0)).is_err());
     /// assert_eq!(limiter.snapshot().min, 20);
@@ -92,7 +92,7 @@ pub(crate) fn reconfigure<A: Lane>(lane: &A, config: &Config<A::Law>) -> Result<
 where
     A::Law: Copy,
 {
-    config.check()?;
+    config.started().check()?;
     lane.core().law().set(*config.core.law())?;
     let (min, max) = config.core.bounds();
     lane.waiters().set(config.waiting());

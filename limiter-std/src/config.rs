@@ -199,6 +199,12 @@ impl<L: Law + Copy> Config<L> {
         self
     }
 
+    /// For a limiter that has started, where the initial limit says nothing any more.
+    pub(crate) const fn started(self) -> Self {
+        let (min, _) = self.core.bounds();
+        self.initial(min)
+    }
+
     const fn with(mut self, core: limiter_core::Config<L>) -> Self {
         self.core = core;
         self

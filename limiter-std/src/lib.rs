@@ -139,6 +139,6 @@ pub use wait::{Acquire, AcquireUntil, QueueSnapshot};
 pub use watch::Watched;
 
 /// The examples of the README compile.
-#[cfg(all(doctest, feature = "http", feature = "chaos"))]
+#[cfg(all(doctest, feature = "http", feature = "chaos", feature = "config"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;

@@ -322,7 +322,8 @@ fn the_limit_of_a_dependency_follows_its_new_law() {
     assert_eq!(called(), 14);
     assert!(store.set_law(stepping(0)).is_err());
     store
-        .reconfigure(&DependencyConfig::new(config(stepping(9))))
-        .unwrap();
+        .reconfigure(&DependencyConfig::new(config(stepping(9)).min(20)))
+        .expect("where it starts, at 10, says nothing any more");
+    assert_eq!(store.snapshot().limiter.limit, 20);
     assert_eq!(called(), 27);
 }

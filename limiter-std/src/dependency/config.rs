@@ -160,6 +160,12 @@ impl<L: Law + Copy> DependencyConfig<L> {
         Ok(self.core.backoff(backoff))
     }
 
+    /// For a dependency that has started.
+    pub(crate) const fn started(mut self) -> Self {
+        self.limiter = self.limiter.started();
+        self
+    }
+
     const fn with(mut self, core: limiter_core::DependencyConfig) -> Self {
         self.core = core;
         self

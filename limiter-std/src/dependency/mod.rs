@@ -249,6 +249,7 @@ impl<L: Law, C: Clock> Dependency<L, C> {
     where
         L: Copy,
     {
+        let config = config.started();
         let core = config.checked()?;
         core.check()?;
         reconfigure(&*self.shared, &config.limiter)?;

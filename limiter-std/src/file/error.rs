@@ -3,7 +3,7 @@
 use super::source::{Source, line};
 use core::fmt;
 use core::time::Duration;
-use limiter_core::ConfigError;
+use limiter_core::{ConfigError, MOST_GUARANTEED};
 
 /// What is wrong with a file: the path of the field, the line where the format tells it, and why it does not work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct FileError {
 }
 
 /// What fields are called in a file that have other names in a builder.
-const NAMES: [(&str, &str); 16] = [
+const NAMES: [(&str, &str); 15] = [
     ("limit", "initial"),
     ("interactive", "shares.interactive"),
     ("batch", "shares.batch"),
@@ -24,7 +24,6 @@ const NAMES: [(&str, &str); 16] = [
     ("longest_wait", "queue.longest_wait"),
     ("standing_delay.target", "queue.target"),
     ("standing_delay.interval", "queue.interval"),
-    ("guarantees together", "partitions"),
     ("vegas.queue.alpha", "vegas.alpha"),
     ("vegas.queue.beta", "vegas.beta"),
     ("timeout_quantile", "timeout_quantile.per_mille"),
@@ -33,6 +32,9 @@ const NAMES: [(&str, &str); 16] = [
     ("breaker.open", "breaker.open.first"),
     ("budget.floor.period", "budget.floor_period"),
 ];
+
+/// Fields whose range begins at another one.
+const FLOORS: [(&str, &str); 1] = [("limiter.initial", "limiter.min")];
 
 /// Fields whose range ends at another one.
 const BOUNDS: [(&str, &str); 12] = [
@@ -114,25 +116,70 @@ impl FileError {
         } else {
             format!("{least} to {most}")
         };
-        let bound = BOUNDS.iter().find(|(field, _)| *field == path);
+        let (floor, bound) = (of(&FLOORS, &path), of(&BOUNDS, &path));
         let text = |path: &str| source.at(path).and_then(|written| written.text);
         match (text(&path), bound) {
-            (Some(got), Some((_, bound)))
-                if error.value() > error.most() && source.at(bound).is_none() =>
-            {
-                let why =
-                    format!("got {got}, allowed {allowed}: {bound} is {most} unless it is set");
-                Self::field(source, &path, why)
+            (Some(got), _) => {
+                let why = format!("got {got}, allowed {allowed}");
+                let other = if error.value() < error.least() {
+                    floor.map(|floor| (floor, "above", least))
+                } else {
+                    bound.map(|bound| (bound, "below", most))
+                };
+                let why = match other.map(|other| (source.at(other.0), other)) {
+                    None => why,
+                    Some((None, (other, _, is))) => {
+                        format!("{why}: {other} is {is} unless it is set")
+                    }
+                    Some((Some(written), (other, beyond, is))) => {
+                        let line = written.line.map(|line| format!(" (line {line})"));
+                        let line = line.unwrap_or_default();
+                        format!("{why}: {other}{line} is {beyond} it, {is}")
+                    }
+                };
+                let start = "; where it is left out a limit starts within the bounds";
+                let start = if name == "initial" { start } else { "" };
+                Self::field(source, &path, format!("{why}{start}"))
             }
-            (Some(got), _) => Self::field(source, &path, format!("got {got}, allowed {allowed}")),
             // A default that does not go with what is written.
-            (None, Some((_, bound))) => {
+            (None, Some(bound)) => {
                 let got = text(bound).unwrap_or(most);
                 let why = format!("got {got}, but {path} is {value} unless it is set");
                 Self::field(source, bound, why)
             }
             (None, None) => Self::field(source, &path, format!("got {value}, allowed {allowed}")),
         }
+    }
+
+    /// What is wrong with what partitions are guaranteed, alone or together, if anything.
+    pub(super) fn guarantees<'a>(
+        source: &Source<'_>,
+        shares: impl Iterator<Item = (&'a str, u64)>,
+    ) -> Result<(), Self> {
+        let most = MOST_GUARANTEED.into();
+        let (mut sum, mut said, mut last) = (0, String::new(), (None, String::new()));
+        for (name, share) in shares.filter(|(_, share)| *share != 0) {
+            let written = source.at_names(["limiter", "partitions", name, "guarantee"]);
+            let line = written.and_then(|written| written.line);
+            let path = format!("limiter.partitions.{name}.guarantee");
+            if share > most {
+                let why = format!("got {share}, allowed 0 to {most}");
+                return Err(Self { path, line, why });
+            }
+            let and = if sum == 0 { "" } else { " + " };
+            said = format!("{said}{and}{share} ({name})");
+            sum += share;
+            // The one that is written last is one too many.
+            last = last.max((line, path));
+        }
+        if sum <= most {
+            return Ok(());
+        }
+        let ((line, path), why) = (
+            last,
+            format!("{said} is {sum} together, allowed 0 to {most}"),
+        );
+        Err(Self { path, line, why })
     }
 
     /// The path of the field, empty where the text as a whole cannot be read.
@@ -159,6 +206,11 @@ impl fmt::Display for FileError {
 }
 
 impl core::error::Error for FileError {}
+
+fn of(pairs: &[(&str, &'static str)], path: &str) -> Option<&'static str> {
+    let pair = pairs.iter().find(|(field, _)| *field == path);
+    pair.map(|(_, other)| *other)
+}
 
 /// What the numbers of a builder's error are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

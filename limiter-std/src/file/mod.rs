@@ -153,6 +153,9 @@ impl Settings {
             return Err(FileError::field(source, path, why));
         }
         let limiter = |error: ConfigError| FileError::value(source, "limiter", &error);
+        let shares = self.limiter.partitions.iter();
+        let shares = shares.map(|(name, share)| (name.as_str(), share.guarantee.into()));
+        FileError::guarantees(source, shares)?;
         self.partitions().check().map_err(limiter)?;
         self.limiter().map_err(limiter)?;
         // Of the dependency alone, for its limiter works, and may be a server's.

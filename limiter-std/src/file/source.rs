@@ -40,9 +40,14 @@ impl<'a> Source<'a> {
 
     /// What is written at a path; `None` where nothing is.
     pub(super) fn at(&self, path: &str) -> Option<Written> {
+        self.at_names(path.split('.'))
+    }
+
+    /// The same, of a path in its parts: names of partitions may have dots in them.
+    pub(super) fn at_names<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Option<Written> {
+        let mut names = names.into_iter();
         match &self.tree {
             Tree::Toml(table) => {
-                let mut names = path.split('.');
                 let mut value = table.get(names.next()?)?;
                 for name in names {
                     let DeValue::Table(inner) = value.get_ref() else {
@@ -58,7 +63,7 @@ impl<'a> Source<'a> {
                 })
             }
             Tree::Json(value) => {
-                let value = value.pointer(&format!("/{}", path.replace('.', "/")))?;
+                let value = names.try_fold(value, |value, name| value.get(name))?;
                 let text = (!value.is_object()).then(|| plain(&value.to_string()));
                 Some(Written { text, line: None })
             }

@@ -3,7 +3,7 @@
 /// Each field with a value that works and one that does not, and what is said of it after the path.
 const FIELDS: &str = r#"
 limiter | law | "aimd" | "magic" | unknown variant `magic`
-limiter | initial | 20 | 0 | got 0, allowed 1 to 1000
+limiter | initial | 20 | 0 | got 0, allowed 1 to 1000: limiter.min is 1 unless it is set; where it is left out a limit starts within the bounds
 limiter | min | 5 | 0 | got 0, allowed 1 to 1000
 limiter | min | 11 | 1001 | got 1001, allowed 1 to 1000: limiter.max is 1000 unless it is set
 limiter | max | 5 | 0 | got 0, allowed 1 to 2147483647

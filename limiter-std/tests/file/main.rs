@@ -24,14 +24,6 @@ fn json(section: &str, field: &str, value: &str) -> String {
     format!("{open}{{\"{field}\":{value}}}{close}")
 }
 
-/// Of all guarantees together the sum is wrong, of a table without a field the table.
-fn path(section: &str, field: &str) -> String {
-    match field {
-        "guarantee" => "limiter.partitions".to_owned(),
-        _ => format!("{section}.{field}"),
-    }
-}
-
 #[test]
 fn every_field_is_read_in_both_formats_and_a_bad_value_is_told_by_its_path_its_line_and_as_it_is_written()
  {
@@ -45,7 +37,7 @@ fn every_field_is_read_in_both_formats_and_a_bad_value_is_told_by_its_path_its_l
         );
         assert_eq!(from_toml, from_json, "{section}.{field} = {good}");
 
-        let path = path(section, field);
+        let path = format!("{section}.{field}");
         let error = Settings::parse(&toml(section, field, bad), Format::Toml).expect_err(&path);
         assert_eq!(error.path(), path, "{error}");
         let line = error.line().expect("a line");
@@ -148,8 +140,72 @@ fn a_limit_that_is_not_written_starts_within_the_bounds_that_are() {
         );
     }
     let wrong = Settings::parse("[limiter]\nmin = 20\ninitial = 10", Format::Toml);
-    let said = "limiter.initial (line 3): got 10, allowed 20 to 1000";
+    let said = "limiter.initial (line 3): got 10, allowed 20 to 1000: limiter.min (line 2) is above it, 20; \
+                where it is left out a limit starts within the bounds";
     assert_eq!(wrong.unwrap_err().to_string(), said);
+}
+
+#[test]
+fn of_two_fields_that_do_not_go_together_both_are_told() {
+    for (text, said) in [
+        (
+            "[limiter]\nmin = 20\nmax = 5",
+            "limiter.min (line 2): got 20, allowed 1 to 5: limiter.max (line 3) is below it, 5",
+        ),
+        (
+            "[limiter]\ninitial = 50\nmax = 5",
+            "limiter.initial (line 2): got 50, allowed 1 to 5: limiter.max (line 3) is below it, 5; \
+             where it is left out a limit starts within the bounds",
+        ),
+        (
+            "[dependency.backoff]\ncap = \"1s\"\nbase = \"2s\"",
+            "dependency.backoff.base (line 3): got 2s, allowed 1ns to 1s: dependency.backoff.cap (line 2) is below it, 1s",
+        ),
+    ] {
+        let wrong = Settings::parse(text, Format::Toml).unwrap_err();
+        assert_eq!(wrong.to_string(), said);
+    }
+    let wrong = Settings::parse(r#"{"limiter":{"min":20,"max":5}}"#, Format::Json).unwrap_err();
+    let said = "limiter.min: got 20, allowed 1 to 5: limiter.max is below it, 5";
+    assert_eq!(wrong.to_string(), said);
+}
+
+#[test]
+fn guarantees_are_told_by_their_names_alone_and_together() {
+    let of = |shares: &[(&str, u16)]| {
+        let sections = shares.iter().map(|(name, share)| {
+            format!("[limiter.partitions.{name}]\nlend_after = \"1s\"\nguarantee = {share}\n")
+        });
+        let text = sections.collect::<String>();
+        Settings::parse(&text, Format::Toml).map_err(|error| error.to_string())
+    };
+    assert!(of(&[("writes", 500), ("reads", 400), ("rest", 0)]).is_ok());
+    for (shares, said) in [
+        (
+            &[("writes", 500), ("reads", 401), ("rest", 0)][..],
+            "limiter.partitions.reads.guarantee (line 6): 401 (reads) + 500 (writes) is 901 together, allowed 0 to 900",
+        ),
+        (
+            &[("reads", 300), ("writes", 950)],
+            "limiter.partitions.writes.guarantee (line 6): got 950, allowed 0 to 900",
+        ),
+        (
+            &[("\"api.v1\"", 901)],
+            "limiter.partitions.api.v1.guarantee (line 3): got 901, allowed 0 to 900",
+        ),
+    ] {
+        assert_eq!(of(shares).unwrap_err(), said);
+    }
+    let many: String = (0..17)
+        .map(|index| format!("[limiter.partitions.p{index}]\n"))
+        .collect();
+    let error = Settings::parse(&many, Format::Toml)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "limiter.partitions (line 1): got 17, allowed 0 to 16"
+    );
 }
 
 #[test]

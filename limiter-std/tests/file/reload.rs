@@ -1,7 +1,7 @@
 //! Another text while running.
 
 use super::fields::fields;
-use super::{path, toml};
+use super::toml;
 use limiter_std::file::{Format, Settings};
 use limiter_std::law::AnyLaw;
 use limiter_std::{Limiter, ManualClock, Outcome, Priority, RejectReason, Request};
@@ -122,7 +122,7 @@ fn a_failed_reload_leaves_everything_as_it_was() {
         let error = settings
             .reload_dependency(&wrong, Format::Toml, &store)
             .unwrap_err();
-        assert_eq!(error.path(), path(section, field));
+        assert_eq!(error.path(), format!("{section}.{field}"));
         assert_eq!(settings, before);
         assert_eq!(store.snapshot().limiter, seen);
     }
@@ -210,7 +210,7 @@ fn quotas_come_from_a_file_by_name_and_change_with_it() {
     for (wrong, said) in [
         (
             larger.replace("= 500", "= 901"),
-            "limiter.partitions (line 3): got 901, allowed 0 to 900",
+            "limiter.partitions.writes.guarantee (line 5): got 901, allowed 0 to 900",
         ),
         (
             larger.replace("writes", "write"),
