@@ -134,10 +134,24 @@ async fn the_page_has_all_that_it_needs_in_it() {
 }
 
 #[tokio::test]
+async fn a_slash_at_the_end_leads_to_the_page_and_what_is_not_there_is_not_found() {
+    let routes = Router::new()
+        .nest_service("/status", status(&Monitor::new()))
+        .fallback(async || "the service's own");
+    let (code, headers, page) = ask(&routes, Method::GET, "/status/").await;
+    assert_eq!(code, StatusCode::OK);
+    assert_eq!(headers["cache-control"], "no-store");
+    assert_eq!(page, ask(&routes, Method::GET, "/status").await.2);
+    let (code, ..) = ask(&routes, Method::GET, "/status/else").await;
+    assert_eq!(code, StatusCode::NOT_FOUND);
+    assert_eq!(ask(&routes, Method::GET, "/").await.2, "the service's own");
+}
+
+#[tokio::test]
 async fn nothing_can_be_changed_by_it() {
-    let routes = Router::new().nest("/status", status(&Monitor::new()));
+    let routes = Router::new().nest_service("/status", status(&Monitor::new()));
     for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
-        for path in ["/status", "/status/data"] {
+        for path in ["/status", "/status/", "/status/data"] {
             let (code, _, _) = ask(&routes, method.clone(), path).await;
             assert_eq!(code, StatusCode::METHOD_NOT_ALLOWED, "{method} {path}");
         }

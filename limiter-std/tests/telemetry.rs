@@ -35,9 +35,17 @@ impl Looker {
     }
 
     fn look(&self) -> Vec<&'static str> {
+        self.edges().iter().map(Edge::name).collect()
+    }
+
+    fn words(&self) -> Vec<String> {
+        self.edges().iter().map(Edge::to_string).collect()
+    }
+
+    fn edges(&self) -> Vec<Edge> {
         self.clock.advance(Duration::from_millis(100));
         self.monitor.look();
-        self.heard.try_iter().map(|(_, edge)| edge.name()).collect()
+        self.heard.try_iter().map(|(_, edge)| edge).collect()
     }
 }
 
@@ -236,6 +244,25 @@ fn a_limiter_that_only_watches_says_so_and_tells_what_it_would_have_refused() {
     assert_eq!(looker.look(), ["queue_building", "shedding"]);
     assert!(looker.monitor.seen()[0].1.watches_only);
     drop(both);
+    clock.advance(Duration::from_secs(600));
+    assert_eq!(looker.look(), ["recovered"]);
+
+    // Nor does what a log says read like a refusal.
+    let said = Looker::new(&clock);
+    said.monitor.limiter("api", &limiter);
+    said.look();
+    let held = limiter.try_acquire().unwrap();
+    drop(limiter.try_acquire().unwrap());
+    assert_eq!(
+        said.words()[1],
+        "would refuse, but only watches: at_limit, 1 in flight, limit 1"
+    );
+    drop(held);
+    clock.advance(Duration::from_secs(60));
+    assert_eq!(
+        said.words(),
+        ["recovered: would have refused 1 in 60.1s and stopped"]
+    );
 }
 
 #[test]

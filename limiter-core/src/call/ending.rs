@@ -129,6 +129,11 @@ impl Ending {
         ) && !matches!(self.hint, Hint::Never)
     }
 
+    /// Whether the dependency refused it by a limit of its own, whatever else the answer said.
+    pub const fn is_refused(self) -> bool {
+        matches!(self.how, How::Refused)
+    }
+
     /// After which time the answer said to come back.
     pub const fn hinted(self) -> Option<Ticks> {
         match self.hint {

@@ -73,7 +73,7 @@ async fn main() -> Result<()> {
 /// The page, and what Prometheus reads.
 fn watched(monitor: &Monitor, recorder: PrometheusHandle) -> Router {
     Router::new()
-        .nest("/status", status(monitor))
+        .nest_service("/status", status(monitor))
         .route("/metrics", get(async move || recorder.render()))
 }
 

@@ -41,6 +41,8 @@ counters! {
     hedges,
     /// Attempts that ran out of their time.
     timeouts,
+    /// Attempts that left, and that the dependency refused by a limit of its own ([`Ending::refused`](crate::Ending::refused)).
+    refused_by_dependency,
     /// Attempts that the limiter refused, or its queue.
     refused_by_limiter,
     /// Attempts that the open breaker refused.
@@ -74,6 +76,8 @@ impl Counters {
     pub(crate) fn ended(&self, ending: Ending) {
         if ending == Ending::timeout() {
             add(&self.timeouts);
+        } else if ending.is_refused() {
+            add(&self.refused_by_dependency);
         }
     }
 

@@ -33,6 +33,8 @@ pub(super) struct Look {
     pub(super) reason: &'static str,
     /// Some of them for want of a slot.
     pub(super) by_limit: bool,
+    /// They were let through all the same.
+    pub(super) watches_only: bool,
     /// Retries that the budget did not cover, since the source was made.
     pub(super) uncovered: usize,
 }
@@ -166,6 +168,7 @@ impl Edges {
                 reason: look.reason,
                 inflight,
                 limit,
+                watches_only: look.watches_only,
             });
         }
         if !any {
@@ -173,6 +176,7 @@ impl Edges {
                 emit(Edge::Recovered {
                     refused: look.refused.wrapping_sub(before),
                     lasted: now.saturating_sub(since),
+                    watches_only: look.watches_only,
                 });
             }
         }

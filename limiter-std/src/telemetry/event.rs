@@ -35,6 +35,8 @@ pub enum Edge {
         inflight: u32,
         /// The limit in force.
         limit: u32,
+        /// The limiter [only watches](crate::Config::watch_only): they would be, and are let through.
+        watches_only: bool,
     },
     /// None of these holds any more.
     Recovered {
@@ -42,6 +44,8 @@ pub enum Edge {
         refused: usize,
         /// How long it took from the first of them.
         lasted: Duration,
+        /// The limiter only watches: they would have been, and were let through.
+        watches_only: bool,
     },
     /// The limit moved by a quarter or more, measured over seconds: not the steps by which a law measures.
     LimitMoved {
@@ -134,15 +138,31 @@ impl fmt::Display for Edge {
                 reason,
                 inflight,
                 limit,
-            } => write!(f, "refusing: {reason}, {inflight} in flight, limit {limit}"),
-            Self::Recovered { refused: 0, lasted } => {
-                write!(f, "recovered: refused nobody in {lasted:.1?}")
-            }
-            Self::Recovered { refused, lasted } => {
+                watches_only,
+            } => {
+                let refuses = if *watches_only {
+                    "would refuse, but only watches"
+                } else {
+                    "refusing"
+                };
                 write!(
                     f,
-                    "recovered: refused {refused} in {lasted:.1?} and stopped"
+                    "{refuses}: {reason}, {inflight} in flight, limit {limit}"
                 )
+            }
+            Self::Recovered {
+                refused,
+                lasted,
+                watches_only,
+            } => {
+                let would = if *watches_only { "would have " } else { "" };
+                match refused {
+                    0 => write!(f, "recovered: {would}refused nobody in {lasted:.1?}"),
+                    _ => write!(
+                        f,
+                        "recovered: {would}refused {refused} in {lasted:.1?} and stopped"
+                    ),
+                }
             }
             Self::LimitMoved { from, to, reason } => {
                 write!(f, "limit {from} -> {to}: {reason:?}")

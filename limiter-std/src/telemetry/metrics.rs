@@ -195,7 +195,12 @@ impl Named {
         ] {
             self.counter(names::ATTEMPTS, "kind", kind, count);
         }
-        counter!(names::TIMEOUTS, "limiter" => self.0.clone()).absolute(counts.timeouts as u64);
+        for (name, count) in [
+            (names::TIMEOUTS, counts.timeouts),
+            (names::REFUSALS, counts.refused_by_dependency),
+        ] {
+            counter!(name, "limiter" => self.0.clone()).absolute(count as u64);
+        }
         for (by, count) in refused(counts) {
             self.counter(names::CALLS_REFUSED, "by", by, count);
         }

@@ -122,19 +122,22 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<Shared<L, C>> {
         let counts = lane.counters().read();
         let reason = self.mostly(&counts.refused.by_reason());
         let (limiter, seen) = self.look_at(&lane, counts.admitted);
+        let watches_only = lane.watch().is_some_and(Watch::is_on);
         let look = Look {
             now: since_origin(lane.clock().now()),
             limiter: Some(limiter),
             refused: counts.refused.total(),
             reason,
             by_limit: true,
+            // A closed one refuses all the same.
+            watches_only: watches_only && !limiter.closed,
             ..Look::default()
         };
         let seen = Seen {
             limiter: Some(seen),
             requests: Some(counts),
             partitions: lane.partitions(),
-            watches_only: lane.watch().is_some_and(Watch::is_on),
+            watches_only,
             ..Seen::default()
         };
         Some((look, seen))
@@ -162,6 +165,7 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<DependencyShared<L, C>> 
             refused: all.iter().map(|(_, count)| count).sum(),
             reason,
             by_limit,
+            watches_only: false,
             uncovered: counts.refused_by_budget,
         };
         let seen = Seen {

@@ -2,7 +2,7 @@
 
 use crate::support::{Bad, Lab, judge, ms, poll};
 use limiter_std::{
-    Budget, BudgetConfig, CallOptions, Config, Fallbacks, GiveUp, ManualClock, Refusal,
+    Budget, BudgetConfig, CallOptions, Config, Ending, Fallbacks, GiveUp, ManualClock, Refusal,
     RejectReason, Tokens, law::Fixed,
 };
 use std::cell::{Cell, RefCell};
@@ -232,6 +232,23 @@ fn an_attempt_over_its_time_is_dropped_and_tried_again() {
     lab.server.answer(1, Ok(7));
     assert_eq!(poll(&mut calling), Poll::Ready(Ok(7)));
     assert_eq!(lab.store.counts().timeouts, 1);
+}
+
+#[test]
+fn what_the_dependency_refused_itself_is_counted_whatever_it_said_of_coming_back() {
+    let lab = Lab::new();
+    for ending in [
+        Ending::refused(),
+        Ending::refused().retry_after(ms(50)),
+        Ending::refused().do_not_retry(),
+        Ending::overload(),
+    ] {
+        let once = CallOptions::new().attempts(1);
+        let answer = lab.store.call(once, |_| ending, |_| Err::<(), _>(()));
+        answer.unwrap_err();
+    }
+    let counts = lab.store.counts();
+    assert_eq!((counts.attempts, counts.refused_by_dependency), (4, 3));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use limiter_std::{
     Partitions, Request,
 };
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// A limiter, a dependency and a breaker in use, looked at twice.
 fn published() -> Kept {
@@ -36,6 +37,9 @@ fn published() -> Kept {
         assert!(limiter.try_acquire().is_err());
         let judge = |_: Result<&(), &()>| Ending::success();
         store.call(CallOptions::new(), judge, |_| Ok(())).unwrap();
+        let busy = |_: Result<&(), &()>| Ending::refused().retry_after(Duration::from_secs(2));
+        let once = CallOptions::new().attempts(1);
+        store.call(once, busy, |_| Err::<(), _>(())).unwrap_err();
         monitor.observe(Metrics::new()).look();
         drop(held);
     });
@@ -60,7 +64,10 @@ fn what_happened_is_published_under_the_name_of_its_source() {
         assert_eq!(kept.value(name, &labels), Some(value), "{name} {label:?}");
     }
     let first = [("limiter", "store"), ("kind", "first")];
-    assert_eq!(kept.value("limiter_attempts_total", &first), Some(1.0));
+    assert_eq!(kept.value("limiter_attempts_total", &first), Some(2.0));
+    let store = [("limiter", "store")];
+    let refusals = kept.value("limiter_attempt_refusals_total", &store);
+    assert_eq!(refusals, Some(1.0));
     for (name, value) in [
         ("limiter_partition_quota", 2.0),
         ("limiter_partition_inflight", 0.0),

@@ -82,7 +82,7 @@ fn an_overload_is_told_once_for_each_of_its_steps_and_once_when_it_is_over() {
         "the queue comes first"
     );
     assert!(
-        matches!(recovered.1, Edge::Recovered { refused: 60_000, lasted } if lasted.as_secs() == 61),
+        matches!(recovered.1, Edge::Recovered { refused: 60_000, lasted, .. } if lasted.as_secs() == 61),
         "{recovered:?}"
     );
 }

@@ -97,6 +97,8 @@ metrics! {
         "Attempts that left: first, retry, hedge";
     TIMEOUTS = "limiter_attempt_timeouts_total", Counter, Count, None,
         "Attempts that ran out of their time";
+    REFUSALS = "limiter_attempt_refusals_total", Counter, Count, None,
+        "Attempts that the dependency refused by a limit of its own";
     CALLS_REFUSED = "limiter_calls_refused_total", Counter, Count, Some("by"),
         "Attempts that did not leave, by what refused them: limiter, breaker, throttle, budget";
     BACKING_OFF = "limiter_calls_backing_off", Gauge, Count, None,

@@ -51,11 +51,13 @@ type Answer = ([(HeaderName, &'static str); 5], String);
 /// let limiter = Limiter::default();
 /// let monitor = Monitor::new();
 /// monitor.limiter("api", &limiter);
-/// let app: Router = Router::new().nest("/status", status(&monitor));
+/// let app: Router = Router::new().nest_service("/status", status(&monitor));
 /// monitor.start()?.detach();
 /// # let _ = app;
 /// # Ok(()) }
 /// ```
+///
+/// A router that nests it by `nest` has no page at `/status/`, with a slash at the end.
 ///
 /// It answers also while the limiter refuses everybody, as long as it is not behind the limiter's layer.
 pub fn status<S: Clone + Send + Sync + 'static>(monitor: &Monitor) -> Router<S> {
@@ -177,6 +179,7 @@ fn source(seen: &Seen) -> Map<String, Value> {
                 "retries": counts.retries,
                 "hedges": counts.hedges,
                 "timeouts": counts.timeouts,
+                "refused there": counts.refused_by_dependency,
                 "backing off": dependency.backing_off,
             }),
         );
