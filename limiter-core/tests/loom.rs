@@ -65,7 +65,7 @@ impl Law for Count {
 }
 
 /// A limiter whose every finished permit is enough for a window.
-fn eager<L: Law>(law: L, limit: u32) -> Limiter<L> {
+fn eager<L: Law + Copy>(law: L, limit: u32) -> Limiter<L> {
     Limiter::new(
         Config::new(law, TickRate::MICROS)
             .initial(limit)

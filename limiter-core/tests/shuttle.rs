@@ -44,7 +44,7 @@ impl Law for Tally {
     }
 }
 
-fn eager<L: Law>(law: L, limit: u32, max: u32) -> Limiter<L> {
+fn eager<L: Law + Copy>(law: L, limit: u32, max: u32) -> Limiter<L> {
     let config = Config::new(law, TickRate::MICROS).initial(limit).max(max);
     let windows = config.windows(Duration::ZERO, Duration::from_secs(1));
     Limiter::new(windows.min_samples(1))
