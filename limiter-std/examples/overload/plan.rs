@@ -1,5 +1,6 @@
 //! What is offered, and for how long.
 
+use crate::protect::ModeName;
 use crate::wire::Slowness;
 use std::time::Duration;
 
@@ -15,7 +16,11 @@ pub(crate) struct Plan {
     pub(crate) capacity: Times,
     /// Multiples of the capacity.
     pub(crate) loads: &'static [f64],
+    /// The first step of a load, and that of the loads that nobody is overloaded by.
     pub(crate) step: Times,
+    pub(crate) calm: Times,
+    /// Of what nothing protects, when it is overloaded: until its backlog is older than its callers' patience.
+    pub(crate) collapse: Times,
     /// Where all are overloaded the protected modes take turns after it, so often and so long: they are
     /// compared with one another, on a machine whose speed changes within seconds.
     pub(crate) turns: u32,
@@ -66,6 +71,8 @@ const FULL: Plan = Plan {
     capacity: times(1_000, 6_000),
     loads: &[0.5, 1.0, 2.0, 4.0, 10.0],
     step: times(3_000, 4_000),
+    calm: times(3_000, 4_000),
+    collapse: times(3_000, 4_000),
     turns: 4,
     turn: times(500, 2_000),
     slow_down: &[
@@ -84,12 +91,24 @@ const QUICK: Plan = Plan {
     capacity: times(300, 2_000),
     loads: &[0.5, 4.0, 10.0],
     step: times(2_000, 1_000),
+    calm: times(1_000, 1_000),
+    collapse: times(3_500, 1_000),
     turns: 3,
     turn: times(300, 1_000),
     slow_down: &[],
 };
 
 impl Plan {
+    /// How long a load lasts in a turn.
+    pub(crate) fn times(&self, mode: ModeName, load: f64, turn: u32) -> Times {
+        match (turn, mode) {
+            (1.., _) => self.turn,
+            _ if load <= 1.0 => self.calm,
+            (_, ModeName::None) => self.collapse,
+            _ => self.step,
+        }
+    }
+
     pub(crate) fn new(quick: bool) -> &'static Plan {
         if quick { &QUICK } else { &FULL }
     }

@@ -174,16 +174,12 @@ impl Bench {
             let rate = load * capacity;
             let mut turns = vec![Vec::new(); running.len()];
             for turn in 0..=if load > 1.0 { self.plan.turns } else { 0 } {
-                let times = match turn {
-                    0 => self.plan.step,
-                    _ => self.plan.turn,
-                };
                 for ((server, timeline), turns) in running.iter_mut().zip(&mut turns) {
                     let mode = timeline.mode;
                     if turn > 0 && mode == ModeName::None {
                         continue;
                     }
-                    let step = self.step(server, rate, times);
+                    let step = self.step(server, rate, self.plan.times(mode, load, turn));
                     let what = format!("{:<7} {load:>4} x", mode.name());
                     let from_ms = now_ms();
                     let (measured, slices) = self.offer(&step, &what).await?;
