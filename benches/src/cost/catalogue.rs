@@ -67,7 +67,7 @@ pub const CASES: &[Case] = &[
     Case::new("deposit-withdraw", "throttle-net", budgets::throttle_net),
     Case::new("deposit-full", "limiter", ours::deposit_full),
     Case::new("dependency", "limiter", ours::dependency).after(SETTLED),
-    Case::new("std-clock", "limiter", ours::std_clock),
+    Case::new("std-clock", "limiter", ours::std_clock).after(300_000),
     Case::new("std-clock", "throttle-net", limits::throttle_net),
     Case::new(
         "std-clock",
@@ -75,7 +75,7 @@ pub const CASES: &[Case] = &[
         limits::congestion_limiter,
     ),
     Case::new("std-refuse", "limiter", ours::std_refuse),
-    Case::new("tower", "limiter", ours::tower),
+    Case::new("tower", "limiter", ours::tower).after(300_000),
     Case::new("tower", "tower-limit", services::tower_limit),
     Case::new("tower", "tower", services::tower),
     Case::new("tower", "little-loadshedder", services::little_loadshedder),
