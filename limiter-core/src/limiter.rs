@@ -321,6 +321,12 @@ impl<L: Law> Limiter<L> {
         seen.inflight() < seen.limit()
     }
 
+    /// Whether it was [closed](Limiter::close). Costs one load.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.entry.admission.load().closed()
+    }
+
     /// Whether less than an eighth of the limit is left; for adapters, that tell by it before anybody is
     /// refused. Costs one load.
     #[inline]

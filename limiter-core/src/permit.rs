@@ -31,6 +31,12 @@ impl Slot {
         self.tag.timed().is_some() || matches!(outcome, Outcome::Overload)
     }
 
+    /// Whether it is timed; others stand for one that is not.
+    #[inline]
+    pub const fn is_timed(&self) -> bool {
+        self.tag.timed().is_some()
+    }
+
     /// What an outcome is recorded by, for work whose outcome is known only after its slot is free.
     #[inline]
     pub const fn sample(&self) -> Sample {
@@ -77,6 +83,16 @@ impl<L: Law> Limiter<L> {
         self.settings.ticks(units.unwrap_or(0))
     }
 
+    /// The same slot for work that starts now: for adapters that admit without a time, and read a clock for a slot
+    /// that [is timed](Slot::is_timed).
+    #[inline]
+    pub fn date(&self, slot: Slot, now: Timestamp) -> Slot {
+        Slot {
+            started: self.settings.at(now),
+            ..slot
+        }
+    }
+
     /// The same slot for work that starts now.
     pub(crate) fn renew(&self, slot: Slot, now: Timestamp) -> Slot {
         Slot {
@@ -101,6 +117,12 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// The partition that the slot is of.
+    #[inline]
+    pub const fn partition(self) -> Option<usize> {
+        self.tag.place()
+    }
+
     /// How many permits it stands for in what is counted: itself and those that are not timed, 0 when it is one
     /// of these.
     #[inline]

@@ -1,7 +1,8 @@
 //! What a slot carries from its admission to its end, in one word that is never 0.
 //!
 //! ```text
-//! 31..16 epoch of the last cut before it | 10..8 what it stands for, as a shift | 1 not timed | 0 set
+//! 31..16 epoch of the last cut before it | 15..6 number of its partition and 1, or 0 | 5 the partition's own
+//!  4..2  what it stands for, as a shift   | 1 not timed | 0 set
 //! ```
 //!
 //! Never 0, so that an `Option` of a slot needs no word more.
@@ -12,7 +13,13 @@ use core::num::NonZeroU32;
 
 const EPOCH: u32 = 0xffff_0000;
 const UNTIMED: u32 = 1 << 1;
-const SHIFT_AT: u32 = 8;
+const SHIFT_AT: u32 = 2;
+const OWN: u32 = 1 << 5;
+const PLACE_AT: u32 = 6;
+const PLACE: u32 = !EPOCH >> PLACE_AT;
+
+/// How many partitions a tag can tell apart.
+pub(crate) const MOST_PLACES: usize = PLACE as usize;
 
 /// What an admission saw of the gate, and drew.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +62,26 @@ impl Tag {
     /// The same in another epoch.
     pub(crate) fn renewed(self, epoch: u32) -> Self {
         Self(NonZeroU32::MIN | (epoch & EPOCH | self.0.get() & !EPOCH))
+    }
+
+    /// The same for a slot of a partition below [`MOST_PLACES`]: of its own, or of what is for everybody.
+    #[inline]
+    pub(crate) fn of(self, place: u16, own: bool) -> Self {
+        let own = if own { OWN } else { 0 };
+        Self(self.0 | ((u32::from(place) + 1) & PLACE) << PLACE_AT | own)
+    }
+
+    /// The partition that the slot is of.
+    #[inline]
+    pub(crate) const fn place(self) -> Option<usize> {
+        let place = self.0.get() >> PLACE_AT & PLACE;
+        (place as usize).checked_sub(1)
+    }
+
+    /// Whether it is one of the partition's own.
+    #[inline]
+    pub(crate) const fn is_own(self) -> bool {
+        self.0.get() & OWN != 0
     }
 
     /// How many the slot stands for, as a shift; `None` when it is not timed.

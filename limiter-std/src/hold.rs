@@ -40,7 +40,7 @@ pub struct Hold<L: Law = Knee, C: Clock = MonotonicClock> {
 }
 
 struct Common<L: Law, C: Clock> {
-    taken: Option<Taken<L, C>>,
+    taken: Taken<L, C>,
     recorded: AtomicBool,
     /// The slot around this one, kept as long.
     #[allow(dead_code, reason = "dropped after `taken`")]
@@ -48,11 +48,7 @@ struct Common<L: Law, C: Clock> {
 }
 
 impl<L: Law, C: Clock> Hold<L, C> {
-    pub(crate) fn new(
-        taken: Option<Taken<L, C>>,
-        recorded: bool,
-        outer: Option<Hold<L, C>>,
-    ) -> Self {
+    pub(crate) fn new(taken: Taken<L, C>, recorded: bool, outer: Option<Hold<L, C>>) -> Self {
         Self {
             common: Arc::new(Common {
                 taken,
@@ -77,12 +73,10 @@ impl<L: Law, C: Clock> Hold<L, C> {
         if self.common.recorded.swap(true, Ordering::Relaxed) {
             return None;
         }
-        let taken = self.common.taken.as_ref()?;
-        let (sample, partition) = taken.sample()?;
+        let taken = &self.common.taken;
         Some(Deferred {
             shared: Arc::clone(&taken.shared),
-            sample,
-            partition,
+            sample: taken.sample()?,
         })
     }
 
@@ -94,7 +88,7 @@ impl<L: Law, C: Clock> Hold<L, C> {
 
     /// The present on the limiter's clock.
     pub fn now(&self) -> Timestamp {
-        self.common.now()
+        self.common.taken.shared.clock().now()
     }
 }
 
@@ -104,17 +98,8 @@ impl<L: Law, C: Clock> Common<L, C> {
         if self.recorded.swap(true, Ordering::Relaxed) {
             return false;
         }
-        if let Some(taken) = &self.taken {
-            taken.observe(outcome, at);
-        }
+        self.taken.observe(outcome, at);
         true
-    }
-
-    fn now(&self) -> Timestamp {
-        self.taken
-            .as_ref()
-            .map(|taken| taken.shared.clock().now())
-            .unwrap_or_default()
     }
 }
 
@@ -149,7 +134,6 @@ impl<L: Law, C: Clock> fmt::Debug for Hold<L, C> {
 pub(crate) struct Deferred<L: Law, C: Clock> {
     shared: Arc<Shared<L, C>>,
     sample: Sample,
-    partition: Option<usize>,
 }
 
 #[cfg(feature = "http")]
@@ -158,7 +142,6 @@ impl<L: Law, C: Clock> Deferred<L, C> {
     pub(crate) fn record(self, outcome: Outcome, at: Timestamp) {
         let now = self.shared.clock().now();
         self.shared.count_ended(self.sample, outcome);
-        self.shared
-            .observe(self.partition, self.sample, outcome, at, now);
+        self.shared.observe(self.sample, outcome, at, now);
     }
 }

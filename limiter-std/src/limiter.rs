@@ -299,6 +299,12 @@ impl<L: Law, C: Clock> Limiter<L, C> {
         self.shared.snapshot()
     }
 
+    /// Whether it was [closed](Limiter::close).
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.shared.core().is_closed()
+    }
+
     pub(crate) const fn shared(&self) -> &Arc<Shared<L, C>> {
         &self.shared
     }

@@ -225,6 +225,13 @@ impl<L: Law> Parted<L> {
         self.core.admit(request, now)
     }
 
+    /// Not inlined beside what a limiter without partitions does.
+    #[inline(never)]
+    pub(crate) fn release(&self, seat: &mut Option<Seat>) -> bool {
+        seat.take()
+            .is_some_and(|seat| self.core.release(seat).wake())
+    }
+
     pub(crate) const fn named(&self) -> &Partitions {
         &self.named
     }

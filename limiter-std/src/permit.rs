@@ -8,7 +8,7 @@ use core::time::Duration;
 #[cfg(feature = "http")]
 use limiter_core::Sample;
 use limiter_core::law::{Knee, Law};
-use limiter_core::{Outcome, Seat, Timestamp};
+use limiter_core::{Outcome, Seat, Slot, Timestamp};
 use std::sync::Arc;
 
 /// A slot that is freed when this is dropped, whatever else unwinds.
@@ -23,24 +23,31 @@ impl<L: Law, C: Clock> Taken<L, C> {
     /// readings cost ten times what a slot costs.
     #[inline]
     pub(crate) fn observe(&self, outcome: Outcome, at: Option<Timestamp>) {
-        if let Some(seat) = &self.slot {
-            let (slot, partition) = (seat.slot(), seat.partition());
-            let now = if slot.asks_time(outcome) {
-                self.shared.clock().now()
-            } else {
-                Timestamp::default()
-            };
-            let (sample, ended) = (slot.sample(), at.unwrap_or(now));
-            self.shared.count_ended(sample, outcome);
-            self.shared.observe(partition, sample, outcome, ended, now);
+        match &self.slot {
+            // Others stand for it.
+            Some(seat) if outcome == Outcome::Success && !seat.slot().is_timed() => {}
+            Some(seat) => self.tell(seat, outcome, at),
+            None => {}
         }
     }
 
-    /// What an outcome is recorded by, and for which partition.
+    #[inline(never)]
+    fn tell(&self, seat: &Seat, outcome: Outcome, at: Option<Timestamp>) {
+        let slot = seat.slot();
+        let now = if slot.asks_time(outcome) {
+            self.shared.clock().now()
+        } else {
+            Timestamp::default()
+        };
+        let (sample, ended) = (slot.sample(), at.unwrap_or(now));
+        self.shared.count_ended(sample, outcome);
+        self.shared.observe(sample, outcome, ended, now);
+    }
+
+    /// What an outcome is recorded by.
     #[cfg(feature = "http")]
-    pub(crate) fn sample(&self) -> Option<(Sample, Option<usize>)> {
-        let seat = self.slot.as_ref()?;
-        Some((seat.slot().sample(), seat.partition()))
+    pub(crate) fn sample(&self) -> Option<Sample> {
+        self.slot.as_ref().map(|seat| seat.slot().sample())
     }
 
     fn age(&self) -> Option<Duration> {
@@ -53,9 +60,7 @@ impl<L: Law, C: Clock> Taken<L, C> {
 impl<L: Law, C: Clock> Drop for Taken<L, C> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(slot) = self.slot.take() {
-            self.shared.release(slot);
-        }
+        self.shared.release(&mut self.slot);
     }
 }
 
@@ -71,8 +76,7 @@ impl<L: Law, C: Clock> Drop for Taken<L, C> {
 /// The same holds for a panic that unwinds through it.
 #[must_use = "dropping a permit frees its slot at once"]
 pub struct Permit<L: Law = Knee, C: Clock = MonotonicClock> {
-    // `None` once it went into a hold.
-    taken: Option<Taken<L, C>>,
+    taken: Taken<L, C>,
     recorded: bool,
 }
 
@@ -80,10 +84,20 @@ impl<L: Law, C: Clock> Permit<L, C> {
     #[inline]
     pub(crate) fn new(shared: Arc<Shared<L, C>>, slot: Option<Seat>) -> Self {
         if let Some(seat) = &slot {
-            shared.count_admitted(seat.slot().sample());
+            shared.count_admitted(seat.slot());
         }
         Self {
-            taken: Some(Taken { shared, slot }),
+            taken: Taken { shared, slot },
+            recorded: false,
+        }
+    }
+
+    /// Of a slot that others stand for: nothing is counted.
+    #[inline]
+    pub(crate) fn untimed(shared: Arc<Shared<L, C>>, slot: Slot) -> Self {
+        let slot = Some(slot.into());
+        Self {
+            taken: Taken { shared, slot },
             recorded: false,
         }
     }
@@ -91,9 +105,7 @@ impl<L: Law, C: Clock> Permit<L, C> {
     /// Whether it has a slot. One that was let through by a limiter that [only watches](crate::Config::watch_only)
     /// has none: nothing is learned from it.
     pub fn has_slot(&self) -> bool {
-        self.taken
-            .as_ref()
-            .is_some_and(|taken| taken.slot.is_some())
+        self.taken.slot.is_some()
     }
 
     /// Records how the work ended, now, and frees the slot.
@@ -119,9 +131,7 @@ impl<L: Law, C: Clock> Permit<L, C> {
         }
         // Before the law runs: if one of the user's panics, dropping must not run it again.
         self.recorded = true;
-        if let Some(taken) = &self.taken {
-            taken.observe(outcome, at);
-        }
+        self.taken.observe(outcome, at);
         true
     }
 
@@ -131,30 +141,29 @@ impl<L: Law, C: Clock> Permit<L, C> {
     }
 
     /// Shares the slot: it is freed when the last share is dropped.
-    pub fn into_hold(mut self) -> Hold<L, C> {
-        let recorded = core::mem::replace(&mut self.recorded, true);
-        Hold::new(self.taken.take(), recorded, None)
+    pub fn into_hold(self) -> Hold<L, C> {
+        self.into_hold_within(None)
     }
 
     /// As [`into_hold`](Permit::into_hold); every share of this slot is one of `outer`'s too.
-    #[cfg(feature = "http")]
     pub(crate) fn into_hold_within(mut self, outer: Option<Hold<L, C>>) -> Hold<L, C> {
         let recorded = core::mem::replace(&mut self.recorded, true);
-        Hold::new(self.taken.take(), recorded, outer)
+        let taken = Taken {
+            shared: Arc::clone(&self.taken.shared),
+            slot: self.taken.slot.take(),
+        };
+        Hold::new(taken, recorded, outer)
     }
 
     /// How long the slot has been taken. Time spent waiting for it is not included. `None` when it is not
     /// timed: with many permits a part of them is.
     pub fn age(&self) -> Option<Duration> {
-        self.taken.as_ref().and_then(Taken::age)
+        self.taken.age()
     }
 
     /// The present on the limiter's clock.
     pub fn now(&self) -> Timestamp {
-        self.taken
-            .as_ref()
-            .map(|taken| taken.shared.clock().now())
-            .unwrap_or_default()
+        self.taken.shared.clock().now()
     }
 }
 

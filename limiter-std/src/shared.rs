@@ -13,8 +13,8 @@ use crate::watch::{Watch, Watched};
 use crate::way::{Door, Way};
 use limiter_core::law::Law;
 use limiter_core::{
-    Change, ConfigError, Outcome, RejectReason, Rejected, Sample, Seat, Settled, Shares, Snapshot,
-    Standing, Timestamp,
+    Change, ConfigError, Outcome, RejectReason, Rejected, Sample, Seat, Settled, Shares, Slot,
+    Snapshot, Standing, Timestamp,
 };
 
 /// A limiter with a clock and a line of waiters: alone, or a dependency's.
@@ -52,14 +52,6 @@ pub(crate) trait Lane {
             seen.inflight_peak = seen.inflight_peak.saturating_sub(idle);
         }
         seen
-    }
-
-    #[inline]
-    fn admit(&self) -> Ended {
-        match self.core().admit_with(|| self.clock().now()) {
-            Ok(slot) => Ok(Some(slot.into())),
-            Err(refused) => self.admit_otherwise(refused),
-        }
     }
 
     /// A request that said nothing found no slot.
@@ -138,23 +130,16 @@ pub(crate) trait Lane {
     /// Records what became of work whose RTT ended at `ended`, and does what follows from a change of the
     /// limit.
     #[inline]
-    fn observe(
-        &self,
-        partition: Option<usize>,
-        sample: Sample,
-        outcome: Outcome,
-        ended: Timestamp,
-        now: Timestamp,
-    ) {
-        let change = self.way().observe(partition, sample, outcome, ended, now);
+    fn observe(&self, sample: Sample, outcome: Outcome, ended: Timestamp, now: Timestamp) {
+        let change = self.way().observe(sample, outcome, ended, now);
         if let Some(change) = change {
             self.changed(change);
         }
     }
 
     #[inline]
-    fn release(&self, seat: Seat) {
-        if self.way().release(seat).wake() {
+    fn release(&self, seat: &mut Option<Seat>) {
+        if self.way().release(seat) {
             wait::serve(self);
         }
     }
@@ -281,10 +266,10 @@ impl<L: Law, C: Clock> Shared<L, C> {
 
     /// Counts a permit that is given out.
     #[inline]
-    pub(crate) fn count_admitted(&self, sample: Sample) {
+    pub(crate) fn count_admitted(&self, slot: &Slot) {
         // Of those that are not timed nothing is counted: others stand for them.
-        if sample.stands_for() != 0 {
-            self.count_timed(sample);
+        if slot.is_timed() {
+            self.count_timed(slot.sample());
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::partitions::Parted;
 use crate::tuned::TunedLimiter;
 use limiter_core::law::Law;
-use limiter_core::{Change, Outcome, Rejected, Request, Sample, Seat, Settled, Timestamp};
+use limiter_core::{Change, Outcome, Rejected, Request, Sample, Seat, Timestamp};
 
 /// What a handle's slots are of.
 #[derive(Debug)]
@@ -62,11 +62,10 @@ impl<'a, L: Law> Way<'a, L> {
         }
     }
 
-    /// Records what became of work of a partition; the limit may have changed, and quotas with it.
+    /// Records what became of work; the limit may have changed, and quotas with it.
     #[inline]
     pub(crate) fn observe(
         self,
-        partition: Option<usize>,
         sample: Sample,
         outcome: Outcome,
         ended: Timestamp,
@@ -74,15 +73,20 @@ impl<'a, L: Law> Way<'a, L> {
     ) -> Option<Change> {
         match self {
             Self::Plain(limiter) => limiter.observe_sample(sample, outcome, ended, now),
-            Self::Parted(parted) => parted.core.observe(partition, sample, outcome, ended, now),
+            Self::Parted(parted) => parted.core.observe(sample, outcome, ended, now),
         }
     }
 
+    /// Frees a seat; whether somebody waits and may be let in now.
     #[inline]
-    pub(crate) fn release(self, seat: Seat) -> Settled {
+    pub(crate) fn release(self, seat: &mut Option<Seat>) -> bool {
+        // By what it is in, so that a seat is moved only where partitions need it whole.
         match self {
-            Self::Plain(limiter) => limiter.release(seat.into_slot()),
-            Self::Parted(parted) => parted.core.release(seat),
+            Self::Plain(limiter) => match seat.take() {
+                Some(seat) => limiter.release(seat.into_slot()).wake(),
+                None => false,
+            },
+            Self::Parted(parted) => parted.release(seat),
         }
     }
 

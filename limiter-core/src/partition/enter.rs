@@ -1,6 +1,6 @@
 //! How a request of a partition is let in.
 
-use super::{Partitioned, Place, Seat};
+use super::{Partitioned, Seat};
 use crate::cell::admission::Arrival;
 use crate::cell::partition::{Places, Room};
 use crate::error::{RejectReason, Rejected};
@@ -131,12 +131,8 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         if after.inflight() >= after.quota() {
             self.note_full();
         }
-        Seat {
-            slot: self
-                .limiter
-                .slot(request.slots(), self.limiter.draw().tag(), now),
-            place: Place::Own(place),
-        }
+        let tag = self.limiter.draw().tag();
+        Seat::of(self.limiter.slot(request.slots(), tag, now), place, true)
     }
 
     /// Own slots are taken to the last: when what is for everybody is too, the limit is reached.
@@ -158,12 +154,13 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     ) -> Result<Seat, Rejected> {
         let reserved = self.books.reserved();
         let entered = self.limiter.enter_beside(arrival, request, reserved)?;
-        if let Some((_, room)) = partition {
-            room.add_pooled(request.slots());
-        }
-        Ok(Seat {
-            slot: self.limiter.slot(request.slots(), entered.tag(), now),
-            place: Place::Pool(partition.map(|(place, _)| place)),
+        let slot = self.limiter.slot(request.slots(), entered.tag(), now);
+        Ok(match partition {
+            Some((place, room)) => {
+                room.add_pooled(request.slots());
+                Seat::of(slot, place, false)
+            }
+            None => slot.into(),
         })
     }
 }

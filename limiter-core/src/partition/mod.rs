@@ -26,9 +26,10 @@ use crate::outcome::Outcome;
 use crate::permit::{Sample, Slot};
 use crate::request::Request;
 use crate::settle::{Change, Settled};
+use crate::tag::MOST_PLACES;
 use crate::time::{TickRate, Timestamp};
 
-/// A limiter with `P` partitions.
+/// A limiter with `P` partitions, 1,023 at most.
 ///
 /// Every request goes through it: one that names no partition has what is for everybody.
 /// [`Snapshot::inflight`](crate::Snapshot::inflight) of the limiter inside counts guaranteed slots as taken,
@@ -66,53 +67,49 @@ pub struct Partitioned<const P: usize, L: Law = Knee> {
 /// [`Partitioned::release`]; one that is dropped stays taken for ever.
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(transparent)]
 #[must_use = "a dropped seat stays taken for ever"]
-pub struct Seat {
-    slot: Slot,
-    place: Place,
-}
+pub struct Seat(Slot);
 
 impl From<Slot> for Seat {
     /// A slot of what is for everybody, of no partition.
+    #[inline]
     fn from(slot: Slot) -> Self {
-        Self {
-            slot,
-            place: Place::Pool(None),
-        }
+        Self(slot)
     }
 }
 
 impl Seat {
+    #[inline]
+    pub(crate) fn of(slot: Slot, place: u16, own: bool) -> Self {
+        let tag = slot.tag.of(place, own);
+        Self(Slot { tag, ..slot })
+    }
+
     /// The slot alone, for a limiter without partitions: of one that has them it is given back by
     /// [`Partitioned::release`].
+    #[inline]
     pub fn into_slot(self) -> Slot {
-        self.slot
+        self.0
     }
 
     /// The slot, to record its outcome by.
+    #[inline]
     pub const fn slot(&self) -> &Slot {
-        &self.slot
+        &self.0
     }
 
     /// The partition it is of.
+    #[inline]
     pub const fn partition(&self) -> Option<usize> {
-        match self.place {
-            Place::Own(index) | Place::Pool(Some(index)) => Some(index as usize),
-            Place::Pool(None) => None,
-        }
+        self.0.tag.place()
     }
 
     /// Whether it is one of the partition's own slots.
+    #[inline]
     pub const fn is_own(&self) -> bool {
-        matches!(self.place, Place::Own(_))
+        self.0.tag.is_own()
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-enum Place {
-    Own(u16),
-    Pool(Option<u16>),
 }
 
 /// One partition at one moment. Counts wrap.
@@ -171,6 +168,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
 
     const_unless_loom! {
         fn around(limiter: Limiter<L>, guarantees: [Guarantee; P]) -> Self {
+            const { assert!(P <= MOST_PLACES, "a limiter has at most 1,023 partitions") };
             let rooms = rooms(&guarantees, limiter.rate());
             Self {
                 limiter,
@@ -196,7 +194,11 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     pub fn admit(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
         match self.enter_own(request, now) {
             Some(seat) => Ok(seat),
-            None => self.enter(Arrival::Newcomer, request, now),
+            // Taken apart, so that the seat of most stays out of memory.
+            None => match self.enter(Arrival::Newcomer, request, now) {
+                Ok(seat) => Ok(seat),
+                Err(refused) => Err(refused),
+            },
         }
     }
 
@@ -255,7 +257,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     #[inline]
     pub fn settle(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
         // A success that is not timed is counted by those that stand for it.
-        if matches!(outcome, Outcome::Success) && seat.slot.sample().stands_for() == 0 {
+        if matches!(outcome, Outcome::Success) && seat.0.sample().stands_for() == 0 {
             return self.release(seat);
         }
         self.settle_counted(seat, outcome, now)
@@ -263,18 +265,16 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
 
     #[inline(never)]
     fn settle_counted(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
-        self.count(seat.partition(), seat.slot.sample(), outcome);
-        let change = self.limiter.observe(&seat.slot, outcome, now);
+        let sample = seat.0.sample();
+        // Before the law runs: if it panics, the seat is free.
         let released = self.release(seat);
-        if change.is_some() {
-            self.balance();
-        }
+        let change = self.observe(sample, outcome, now, now);
         let wake = released.wake() || change.is_some() && self.limiter.occupancy().waiting();
         Settled { change, wake }
     }
 
-    fn count(&self, partition: Option<usize>, sample: Sample, outcome: Outcome) {
-        if let Some(room) = partition.and_then(|index| self.rooms.get(index)) {
+    fn count(&self, sample: Sample, outcome: Outcome) {
+        if let Some(room) = sample.partition().and_then(|index| self.rooms.get(index)) {
             let times = match outcome {
                 Outcome::Success => sample.stands_for(),
                 _ => 1,
@@ -286,18 +286,14 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     /// Frees a seat and teaches nothing; for adapters.
     #[inline]
     pub fn release(&self, seat: Seat) -> Settled {
-        let Seat { slot, place } = seat;
-        match place {
-            Place::Own(index) => match self.rooms.get(usize::from(index)) {
-                Some(room) => self.leave(room, slot.weight),
-                None => Settled::NOTHING,
-            },
-            Place::Pool(index) => {
-                if let Some(room) = index.and_then(|index| self.rooms.get(usize::from(index))) {
-                    room.take_pooled(slot.weight);
-                }
-                self.limiter.release(slot)
+        let room = seat.partition().and_then(|index| self.rooms.get(index));
+        match room {
+            Some(room) if seat.is_own() => self.leave(room, seat.0.weight),
+            Some(room) => {
+                room.take_pooled(seat.0.weight);
+                self.limiter.release(seat.0)
             }
+            None => self.limiter.release(seat.0),
         }
     }
 
@@ -316,13 +312,12 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     #[inline]
     pub fn observe(
         &self,
-        partition: Option<usize>,
         sample: Sample,
         outcome: Outcome,
         ended: Timestamp,
         now: Timestamp,
     ) -> Option<Change> {
-        self.count(partition, sample, outcome);
+        self.count(sample, outcome);
         let change = self.limiter.observe_sample(sample, outcome, ended, now);
         if change.is_some() {
             self.balance();

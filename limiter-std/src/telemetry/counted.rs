@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::shared::Lane;
 use crate::{Limiter, Permit, Rejected, Request};
 use limiter_core::law::Law;
+use limiter_core::{Slot, Timestamp};
 use std::sync::Arc;
 
 impl<L: Law, C: Clock> Limiter<L, C> {
@@ -27,7 +28,25 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// As [`try_acquire`](Limiter::try_acquire), where a refusal is not the end: it is not counted.
     #[inline]
     pub(crate) fn try_now(&self) -> Result<Permit<L, C>, Rejected> {
-        let slot = self.shared().admit()?;
+        // Whatever is rare is a call of its own, so that nothing has to be kept for it.
+        match self.shared().core().admit(Timestamp::default()) {
+            Ok(slot) if slot.is_timed() => Ok(self.begin_timed(slot)),
+            Ok(slot) => Ok(Permit::untimed(Arc::clone(self.shared()), slot)),
+            Err(refused) => self.try_otherwise(refused),
+        }
+    }
+
+    #[inline(never)]
+    fn begin_timed(&self, slot: Slot) -> Permit<L, C> {
+        let shared = self.shared();
+        let slot = shared.core().date(slot, shared.clock().now());
+        Permit::new(Arc::clone(shared), Some(slot.into()))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn try_otherwise(&self, refused: Rejected) -> Result<Permit<L, C>, Rejected> {
+        let slot = self.shared().admit_otherwise(refused)?;
         Ok(Permit::new(Arc::clone(self.shared()), slot))
     }
 

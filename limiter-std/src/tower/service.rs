@@ -52,8 +52,8 @@ where
     type Future = ResponseFuture<Y, S, Req>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        let seen = self.layer.limiter().snapshot();
-        if seen.closed {
+        if self.layer.limiter().is_closed() {
+            let seen = self.layer.limiter().snapshot();
             let rejected = Rejected::new(RejectReason::Closed, seen.limit, seen.inflight);
             if let Some(error) = self.layer.closed(rejected) {
                 return Poll::Ready(Err(error));

@@ -109,9 +109,9 @@ impl<A: Lane> Drop for Line<A> {
         let (Some(lane), Some(key)) = (self.lane.take(), self.queued.take()) else {
             return;
         };
-        if let Some(Ok(Some(slot))) = leave(&*lane, &key) {
+        if let Some(Ok(mut slot)) = leave(&*lane, &key) {
             // Granted and not taken: the next waiter gets it.
-            lane.release(slot);
+            lane.release(&mut slot);
         }
     }
 }
