@@ -1,5 +1,8 @@
 //! Who is beyond its share, and what comes of it.
 
+#[path = "callers/model.rs"]
+mod model;
+
 use limiter_core::law::Fixed;
 use limiter_core::{
     Caller, Callers, Config, Guarantee, Limiter, Partitioned, Priority, RejectReason, Request,

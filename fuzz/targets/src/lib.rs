@@ -8,6 +8,7 @@ mod admission;
 mod breaker;
 mod budget;
 mod call;
+mod callers;
 mod config;
 mod headers;
 mod input;
@@ -29,6 +30,7 @@ pub const ALL: &[(&str, Target)] = &[
     ("breaker", breaker::run),
     ("budget", budget::run),
     ("call", call::run),
+    ("callers", callers::run),
     ("config", config::run),
     ("headers", headers::run),
     #[cfg(feature = "lab")]
