@@ -6,7 +6,7 @@ use benches::cost::heap::{self, Heap};
 use benches::cost::report::Row;
 use benches::cost::target::Most;
 use benches::cost::timing::{self, Plan, Time};
-use benches::cost::{counting, report};
+use benches::cost::{counting, report, scaling};
 use benches::program::{self, Failure, write_json};
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
@@ -105,6 +105,9 @@ fn run(options: &Options) -> Result<(), Failure> {
     };
     let rows = rows(&cases, &times, &counts);
     print!("{}", report::table(&rows));
+    if let Some(table) = scaling::table(&rows) {
+        print!("{table}");
+    }
     print_end(&rows);
     write_json(options.json.as_ref(), &rows)
 }

@@ -17,6 +17,7 @@ mod ours;
 mod peers;
 mod raw;
 pub mod report;
+pub mod scaling;
 mod service;
 pub mod target;
 pub mod timing;
