@@ -158,10 +158,13 @@ impl State {
             return reason;
         }
         self.choose_period(window);
-        if self.mode == Mode::Ramp {
-            self.ramp(phase)
-        } else {
-            self.compare(law, phase, window)
+        match self.mode {
+            Mode::Ramp => self.ramp(phase, window.successes),
+            Mode::Search if self.step == 0 && self.is_way_back(phase) => {
+                self.have = false;
+                self.multiply()
+            }
+            _ => self.compare(law, phase, window),
         }
     }
 

@@ -14,7 +14,7 @@ const SHORTEST_ALONE: u32 = 6;
 
 /// A step of a ramp at the service's own pace is judged by at least so many successes: with service times
 /// that vary by their mean, the difference of two throughputs is then known to a fifth.
-const STEP_SAMPLES: u32 = 48;
+pub(super) const STEP_SAMPLES: u32 = 48;
 
 /// A ramp that demand does not push has this part of a second for a step: a service of microseconds would
 /// have its law run every few dozen requests.

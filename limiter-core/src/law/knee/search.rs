@@ -1,7 +1,9 @@
 //! Finding the neighbourhood of the knee: by factors from below, and with two limits far apart.
 
 use super::super::math::{scale_exp2, scale_per_mille};
+use super::phase::STEP_SAMPLES;
 use super::state::{Mode, Phase, State, THIRD};
+use super::track::BLOAT;
 use super::{Knee, Reason};
 
 /// log2 of 1.07 in Q16: the least difference in concurrency that two steps of a ramp are taken to have.
@@ -60,9 +62,25 @@ impl State {
         Some(Reason::CutLatency)
     }
 
-    /// Multiplies until throughput stops following.
-    pub(super) fn ramp(&mut self, step: Phase) -> Reason {
-        if self.have {
+    /// Less than a quarter is done of what usually is, and the RTT is near the knee's: the limit was cut, and what
+    /// it was cut for is over.
+    pub(super) fn is_way_back(&self, phase: Phase) -> bool {
+        self.usual_rate != 0
+            && self.knee_rtt != 0
+            && phase.rate < self.usual_rate.saturating_sub(2 * DOUBLE)
+            && phase.rtt < self.knee_rtt + BLOAT
+    }
+
+    /// Multiplies until throughput stops following. On the way back to what was usual nothing is judged: a step of
+    /// a small limit ends a dozen permits, and a ramp that chance stops is made up for by the minute.
+    pub(super) fn ramp(&mut self, step: Phase, samples: u32) -> Reason {
+        let back = self.is_way_back(step);
+        if !back && !self.have && self.queues(step, samples) {
+            // Nothing to compare with, and multiplied each time that a queue fills the limit it would follow it.
+            self.start_search(true);
+            return Reason::Probing;
+        }
+        if !back && self.have {
             let grown = step.inflight.saturating_sub(self.other.inflight);
             if grown < STEP_LEAST {
                 // The step was not taken: the limit is at its maximum.
@@ -83,8 +101,18 @@ impl State {
         }
         self.other = step;
         self.have = true;
+        self.multiply()
+    }
+
+    pub(super) fn multiply(&mut self) -> Reason {
         self.middle = scale_per_mille(self.middle, 1_600).max(self.middle.saturating_add(256));
         Reason::Grew
+    }
+
+    /// The RTT is above that of the phases that were not full.
+    fn queues(&self, step: Phase, samples: u32) -> bool {
+        let seen = samples >= STEP_SAMPLES && self.knee_rtt != 0;
+        seen && step.rtt > self.knee_rtt + SMALL || self.bloat(step)
     }
 
     /// The queue began with the last step. The knee lies between two steps: what the higher one's throughput

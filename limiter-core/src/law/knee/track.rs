@@ -10,7 +10,7 @@ const DELTA_LEAST: i32 = 283;
 const CLAIM_MOST: i32 = 75_600;
 /// log2 of 1.5 in Q16: an RTT above the knee's by more, and by its square when the limit is small, means that
 /// the dependency changed.
-const BLOAT: i32 = 38_336;
+pub(super) const BLOAT: i32 = 38_336;
 /// Below this middle (Q8) the two limits are far apart by themselves.
 const SMALL: u32 = 6 * 256;
 /// Successes that make a phase count fully.
