@@ -33,7 +33,7 @@ fn defaults_are_what_the_changelog_and_the_documentation_say() {
 
     let breaker = BreakerConfig::new();
     let said = breaker
-        .consecutive(Some(20))
+        .consecutive(Some(30))
         .failure_share(Some(667))
         .volume(20)
         .window(secs(10))
@@ -50,6 +50,7 @@ fn defaults_are_what_the_changelog_and_the_documentation_say() {
         .timeout(secs(2))
         .timeout_bounds(secs(1), secs(5))
         .attempts(3)
-        .total(secs(10));
+        .total(secs(10))
+        .waiting(40);
     assert_eq!(dependency, said);
 }

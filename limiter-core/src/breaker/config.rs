@@ -9,13 +9,13 @@ use core::time::Duration;
 
 /// What a [`Breaker`](crate::Breaker) is built from.
 ///
-/// Defaults: it opens on 20 failures in a row, or when two in three of at least 20 calls of the last 10 s fail;
+/// Defaults: it opens on 30 failures in a row, or when two in three of at least 20 calls of the last 10 s fail;
 /// slow calls do not count. It stays open for 2.5 to 5 s, twice as long each time it opens again, up to 20 s,
 /// and closes when 3 probes have succeeded; a probe that is not heard of for 10 s is lost.
 ///
 /// Both are high because the throttle answers partial stress by degrees and the budget bounds retries; the breaker is
-/// for a dependency that is as good as down. Ten failures in a row happen once in 400 calls to one that fails six
-/// in ten, and a server makes these in a second; twenty once in 70,000.
+/// for a dependency that is as good as down. Twenty failures in a row happen once in 70,000 calls to one that fails
+/// six in ten, and a busy server makes these in a minute; thirty once in eleven million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BreakerConfig {
     consecutive: Option<u32>,
@@ -33,7 +33,7 @@ impl BreakerConfig {
     /// The defaults.
     pub const fn new() -> Self {
         Self {
-            consecutive: Some(20),
+            consecutive: Some(30),
             failure_share: Some(667),
             slow: None,
             volume: 20,

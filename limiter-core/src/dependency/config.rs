@@ -14,7 +14,7 @@ use core::time::Duration;
 /// Defaults: those of [`BudgetConfig`], [`BreakerConfig`], [`ThrottleConfig`] and [`Backoff::standard`]; 3
 /// attempts within 10 s, each for at most 2 s, or twice the 99th percentile of the measured latencies
 /// (between 1 s and 5 s: a dependency that becomes slow is not down; RFC 6298, 2.4 has the same least time)
-/// where there is a histogram; no hedges; every retry costs one token; at most 100
+/// where there is a histogram; no hedges; every retry costs one token; at most 40
 /// calls wait in back-off at a time.
 ///
 /// ```
@@ -74,7 +74,7 @@ impl DependencyConfig {
             retry_cost: Tokens::ONE,
             timeout_cost: Tokens::ONE,
             pushback_cost: Tokens::ONE,
-            waiting: 100,
+            waiting: 40,
         }
     }
 
@@ -176,7 +176,9 @@ impl DependencyConfig {
         self
     }
 
-    /// How many calls wait in back-off at a time, from 1 to 65,535; others give up instead.
+    /// How many calls wait in back-off at a time, from 1 to 65,535; others give up instead. What they wait for is
+    /// withdrawn when they leave: more than a full budget and what comes in meanwhile pay for wait in vain. So raise
+    /// it where there are many more than 200 calls a second.
     #[must_use]
     pub const fn waiting(mut self, calls: u32) -> Self {
         self.waiting = calls;

@@ -12,9 +12,9 @@ use limiter_core::{
 /// one is reported by [`Dependency::try_new`](crate::Dependency::try_new).
 ///
 /// Defaults: the limiter's are those of [`Config`]; 3 attempts within 10 s, each for at most 2 s or twice
-/// the 99th percentile of the measured latencies (between 50 ms and 5 s); no hedges; the budget of
+/// the 99th percentile of the measured latencies (between 1 s and 5 s); no hedges; the budget of
 /// [`BudgetConfig`], the breaker of [`BreakerConfig`], the throttle of [`ThrottleConfig`]; decorrelated
-/// back-off from 1 s to 4 s; at most 100 calls wait in back-off at a time.
+/// back-off from 1 s to 4 s; at most 40 calls wait in back-off at a time.
 ///
 /// ```
 /// use core::time::Duration;

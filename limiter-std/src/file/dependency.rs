@@ -56,7 +56,7 @@ impl Default for Dependence {
             retry_cost_milli: 1_000,
             timeout_cost_milli: 1_000,
             pushback_cost_milli: 1_000,
-            waiting: 100,
+            waiting: 40,
             backoff: BackoffTimes::default(),
             breaker: Breaker::default(),
             throttle: Throttle::default(),
@@ -239,7 +239,7 @@ pub struct Breaker {
 impl Default for Breaker {
     fn default() -> Self {
         Self {
-            consecutive: Some(20),
+            consecutive: Some(30),
             failure_share: Some(667),
             slow_share: None,
             volume: 20,
