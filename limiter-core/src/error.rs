@@ -148,8 +148,11 @@ pub struct Rejected {
     pub reason: RejectReason,
     /// The limit in force, 0 when closed.
     pub limit: u32,
-    /// How many slots were taken.
+    /// How many slots were taken, also those that are booked for partitions; without them where `idle` tells them
+    /// apart.
     pub inflight: u32,
+    /// How many more are guaranteed to partitions that do not use them, where an adapter tells.
+    pub idle: u32,
 }
 
 impl Rejected {
@@ -159,6 +162,7 @@ impl Rejected {
             reason,
             limit,
             inflight,
+            idle: 0,
         }
     }
 }
@@ -280,12 +284,13 @@ impl fmt::Display for Rejected {
             reason,
             limit,
             inflight,
+            idle,
         } = self;
-        write!(
-            f,
-            "{} ({inflight} in flight, limit {limit}",
-            reason.describe()
-        )?;
+        write!(f, "{} ({inflight} in flight, ", reason.describe())?;
+        if *idle != 0 {
+            write!(f, "{idle} idle of what is guaranteed to partitions, ")?;
+        }
+        write!(f, "limit {limit}")?;
         match reason {
             RejectReason::WouldExpire(forecast) => {
                 let (wait, left) = (forecast.wait(), forecast.left());

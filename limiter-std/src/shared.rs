@@ -54,6 +54,12 @@ pub(crate) trait Lane {
         seen
     }
 
+    /// A refusal for this reason with the numbers of this moment.
+    fn refusal(&self, reason: RejectReason) -> Rejected {
+        let seen = self.core().snapshot();
+        Rejected::new(reason, seen.limit, seen.inflight)
+    }
+
     /// A request that said nothing found no slot.
     fn admit_otherwise(&self, refused: Rejected) -> Ended {
         let lends = matches!(self.way(), Way::Parted(_));
@@ -357,6 +363,9 @@ impl<L: Law, C: Clock> Lane for Shared<L, C> {
     fn refused(&self, rejected: Rejected) -> Rejected {
         self.counters.refused(rejected.reason);
         self.alarm.call(REFUSAL);
-        rejected
+        match &self.door {
+            Door::Plain(_) => rejected,
+            Door::Parted(parted) => parted.core.told(rejected),
+        }
     }
 }

@@ -8,6 +8,7 @@ use limiter_std::{
     BreakerConfig, BudgetConfig, CallOptions, Config, ConfigError, Dependency, DependencyConfig,
     Ending, Guarantee, Jitter, Limiter, ManualClock, Partitions, Request, ThrottleConfig, Tokens,
 };
+use std::task::Waker;
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -57,6 +58,32 @@ fn a_request_of_a_partition_is_told_which_and_its_quota() {
     let said = "(10 in flight, limit 10, partition 1 with a quota of 3)";
     assert!(refused.to_string().ends_with(said), "{refused}");
     drop(held);
+}
+
+#[test]
+fn slots_that_are_guaranteed_and_idle_are_told_apart_from_those_in_flight() {
+    let partitions = Partitions::new()
+        .partition("reads", Guarantee::NONE)
+        .partition("writes", Guarantee::of(300));
+    let config = Config::new(Fixed).queue_length(1);
+    let limiter = Limiter::partitioned(config, &partitions).unwrap();
+    let read = Request::new().partition(limiter.partition("reads").unwrap());
+    let _held: Vec<_> = std::iter::from_fn(|| limiter.try_acquire_for(read).ok()).collect();
+    let waited = limiter.acquire_timeout_for(read, Duration::from_millis(1));
+    let mut waiting = limiter.acquire_async_for(read);
+    assert!(common::poll(&mut waiting, Waker::noop()).is_pending());
+    let full = limiter.acquire_timeout_for(read, SECOND);
+    for refused in [
+        limiter.try_acquire(),
+        limiter.try_acquire_for(read),
+        waited,
+        full,
+    ] {
+        let refused = refused.unwrap_err();
+        assert_eq!((refused.inflight, refused.idle), (7, 3), "{refused}");
+        let said = "(7 in flight, 3 idle of what is guaranteed to partitions, limit 10";
+        assert!(refused.to_string().contains(said), "{refused}");
+    }
 }
 
 #[test]

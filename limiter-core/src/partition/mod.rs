@@ -334,6 +334,14 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         rooms.fold(self.books.owed(), u32::saturating_add)
     }
 
+    /// A refusal that tells what is [idle](Partitioned::idle) apart from what is in flight; for adapters, once for
+    /// a request that is refused for good.
+    pub fn told(&self, mut refused: Rejected) -> Rejected {
+        refused.idle = self.idle().min(refused.inflight);
+        refused.inflight -= refused.idle;
+        refused
+    }
+
     /// One partition, `None` when there is none of that number.
     pub fn partition(&self, index: usize) -> Option<PartitionSnapshot> {
         let room = self.rooms.get(index)?;

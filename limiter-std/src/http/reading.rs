@@ -2,6 +2,7 @@
 
 use super::Marks;
 use crate::clock::{Clock, RATE};
+use crate::shared::Lane;
 use crate::{Limiter, RejectReason, Rejected, Timestamp};
 use ::http::Request;
 use core::time::Duration;
@@ -72,6 +73,5 @@ impl Reading {
 }
 
 fn rejected<L: Law, C: Clock>(limiter: &Limiter<L, C>, reason: RejectReason) -> Rejected {
-    let seen = limiter.snapshot();
-    limiter.refused(Rejected::new(reason, seen.limit, seen.inflight))
+    limiter.refused(limiter.shared().refusal(reason))
 }

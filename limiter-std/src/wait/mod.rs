@@ -276,12 +276,12 @@ pub(crate) fn may_come(refused: Rejected) -> bool {
     )
 }
 
-fn with_reason(refused: Rejected, reason: RejectReason) -> Rejected {
-    Rejected::new(reason, refused.limit, refused.inflight)
+pub(crate) const fn with_reason(mut refused: Rejected, reason: RejectReason) -> Rejected {
+    refused.reason = reason;
+    refused
 }
 
 /// That the time of a waiter is over.
 pub(crate) fn timed_out<A: Lane + ?Sized>(lane: &A) -> Rejected {
-    let seen = lane.core().snapshot();
-    Rejected::new(RejectReason::TimedOut, seen.limit, seen.inflight)
+    lane.refusal(RejectReason::TimedOut)
 }
