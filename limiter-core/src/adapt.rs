@@ -3,7 +3,7 @@
 use crate::cell::gate::{DUE, SET};
 use crate::cell::state::Cells;
 use crate::cell::sync::Word;
-use crate::cell::window::{Position, Schedule, Sums};
+use crate::cell::window::{Position, Schedule, Sums, quotient};
 use crate::law::{Decision, Law, Reason, Window};
 use crate::limiter::Limiter;
 use crate::settle::Change;
@@ -160,9 +160,12 @@ impl<L: Law> Limiter<L> {
 
 /// Little's law: the sum of all ages over the time is the mean number in flight, here times 256.
 fn average_q8(ages: Word, elapsed: Word) -> u32 {
-    let average = match ages.checked_mul(256) {
-        Some(scaled) => scaled.checked_div(elapsed).unwrap_or(0),
-        None => ages.checked_div(elapsed >> 8).unwrap_or(Word::MAX),
+    let average = if ages >> (Word::BITS - 8) == 0 {
+        quotient(ages << 8, elapsed)
+    } else if elapsed >> 8 == 0 {
+        Word::MAX
+    } else {
+        quotient(ages, elapsed >> 8)
     };
     u32::try_from(average).unwrap_or(u32::MAX)
 }

@@ -7,7 +7,7 @@ use crate::cell::window::Schedule;
 use crate::error::ConfigError;
 use crate::law::shares::Shares;
 use crate::law::{Law, excessive};
-use crate::time::{LONGEST, TickRate, Ticks, Timestamp, rounded_up};
+use crate::time::{LONGEST, TickRate, Ticks, Timestamp, units};
 use core::time::Duration;
 
 /// What a limiter is built from. Every value has a default; a bad one is found by
@@ -339,10 +339,12 @@ const ENOUGH_TIMED: u32 = 256;
 const LONGEST_TICKS: u64 = LONGEST as u64;
 
 const fn units_of(length: Ticks, shift: u8) -> Word {
-    let units = rounded_up(length, (shift & 31) as u32);
-    if units > LONGEST_TICKS {
+    if Word::BITS < 64 {
+        return units(length, shift as u32) as Word;
+    }
+    if length.get() > LONGEST_TICKS {
         LONGEST
     } else {
-        units as Word
+        length.get() as Word
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cell::admission::{Admission, Arrival, Occupancy};
 use crate::cell::controls::Controls;
-use crate::cell::gate::{Gate, SET};
+use crate::cell::gate::{Gate, SET, Seen};
 use crate::cell::peak::Peak;
 use crate::cell::sampling::Sampling;
 use crate::cell::shares::ClassShares;
@@ -169,8 +169,7 @@ impl<L: Law> Limiter<L> {
     /// As [`try_acquire`](Limiter::try_acquire).
     #[inline]
     pub fn admit(&self, now: Timestamp) -> Result<Slot, Rejected> {
-        let entered = self.take(Arrival::Newcomer)?;
-        Ok(self.slot(1, entered.tag(), now))
+        self.slot_for(Arrival::Newcomer, now)
     }
 
     /// Like [`admit`](Limiter::admit), but asks for the time only when there is a slot that is timed: a clock
@@ -192,16 +191,30 @@ impl<L: Law> Limiter<L> {
     ///
     /// As [`try_acquire`](Limiter::try_acquire), but never because of waiters.
     pub fn admit_waiter(&self, now: Timestamp) -> Result<Slot, Rejected> {
-        let entered = self.take(Arrival::Waiter)?;
+        self.slot_for(Arrival::Waiter, now)
+    }
+
+    /// One code for all ways to a bare slot where code is dear.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    fn slot_for(&self, arrival: Arrival, now: Timestamp) -> Result<Slot, Rejected> {
+        let entered = self.take(arrival)?;
         Ok(self.slot(1, entered.tag(), now))
     }
 
     #[inline]
     fn take(&self, arrival: Arrival) -> Result<Entered, Rejected> {
-        match self.entry.admission.acquire(arrival) {
-            Ok(after) => Ok(self.entered(after)),
+        match self.seize(arrival) {
+            Ok(seen) => Ok(self.drawn(seen)),
             Err(seen) => Err(refusal(seen)),
         }
+    }
+
+    #[inline]
+    fn seize(&self, arrival: Arrival) -> Result<Seen, Occupancy> {
+        let after = self.entry.admission.acquire(arrival)?;
+        self.entry.peak.raise(after.inflight());
+        Ok(self.entry.gate.read())
     }
 
     /// Notes what an admission makes of the gauges, and draws whether it is timed.
@@ -214,8 +227,13 @@ impl<L: Law> Limiter<L> {
     /// Draws whether an admission is timed, and what else its slot carries.
     #[inline]
     pub(crate) fn draw(&self) -> Entered {
+        self.drawn(self.entry.gate.read())
+    }
+
+    #[inline]
+    fn drawn(&self, seen: Seen) -> Entered {
         Entered {
-            seen: self.entry.gate.read(),
+            seen,
             drawn: self.entry.sampling.draw(),
         }
     }

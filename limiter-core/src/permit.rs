@@ -223,7 +223,7 @@ pub trait Handle {
 impl<L: Law, H: Deref<Target = Limiter<L>>> Handle for H {
     #[inline]
     fn settle_slot(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
-        self.settle(slot, outcome, now)
+        self.end(slot, outcome, now)
     }
 
     fn settle_slot_from_isr(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {

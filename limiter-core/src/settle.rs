@@ -3,6 +3,7 @@
 use crate::cell::gate::DUE;
 use crate::cell::sync::Word;
 use crate::cell::window::{Fill, Position};
+use crate::law::math::quotient_up;
 use crate::law::{Law, Reason, excessive};
 use crate::limiter::Limiter;
 use crate::outcome::Outcome;
@@ -49,8 +50,14 @@ pub struct Change {
 impl<L: Law> Limiter<L> {
     /// Records what became of a slot and frees it; for adapters. Equal to
     /// [`observe`](Limiter::observe) and then [`release`](Limiter::release).
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn settle(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
+        self.end(slot, outcome, now)
+    }
+
+    #[inline]
+    pub(crate) fn end(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
         if !slot.sample().teaches(outcome) {
             return self.release(slot);
         }
@@ -289,7 +296,7 @@ impl<L: Law> Limiter<L> {
             return true;
         }
         let tolerance = u32::from(self.settings.tolerance);
-        let round_trips = Word::from((2 * need).div_ceil(limit));
+        let round_trips = Word::from(quotient_up(2 * need, limit));
         past >= self.window.mean().saturating_mul(round_trips)
             || excessive(self.window.well(), self.window.overloads(), tolerance)
     }

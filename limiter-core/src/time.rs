@@ -170,19 +170,18 @@ impl Pace {
     }
 }
 
-/// `length` in units of `1 << shift` ticks, rounded up.
-pub(crate) const fn rounded_up(length: Ticks, shift: u32) -> u64 {
-    let rest = length.0 & ((1 << shift) - 1) != 0;
-    (length.0 >> shift).saturating_add(rest as u64)
-}
-
-/// The same, cut to what may be stored.
+/// `length` in units of `1 << shift` ticks, rounded up, and cut to what may be stored.
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) const fn units(length: Ticks, shift: u32) -> u32 {
-    let units = rounded_up(length, shift);
-    if units > Stamp::MAX_UNITS as u64 {
+    let shift = shift & 31;
+    let (low, high) = (length.0 as u32, (length.0 >> 32) as u32);
+    // The low word of the quotient without a shift of 64 bits, which is a call on a Cortex-M0.
+    let units = low >> shift | (high << 1) << (31 - shift);
+    let units = units.saturating_add((low & ((1 << shift) - 1) != 0) as u32);
+    if high >> shift != 0 || units > Stamp::MAX_UNITS {
         Stamp::MAX_UNITS
     } else {
-        units as u32
+        units
     }
 }
 

@@ -94,8 +94,17 @@ struct Running {
     admitted: Admitted,
     number: u32,
     timeout: Ticks,
-    /// The call ends before an attempt usually would be given up.
-    cut: bool,
+    end: End,
+}
+
+/// What ends an attempt that takes too long. A word: three bytes beside it would be copied by a routine of 600.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+enum End {
+    /// The time after which an attempt usually is given up.
+    Usual = 0,
+    /// The end of the call, before that.
+    Call = 1,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The inside of a call: starting, watching and ending its attempts, and what comes after.
 
 use super::ending::{Attempt, Ending, GiveUp, Hint, How, Step};
-use super::{Call, Depends, Phase, Running};
+use super::{Call, Depends, End, Phase, Running};
 use crate::budget::Exhausted;
 use crate::cell::backlog::FRESH;
 use crate::dependency::{Admitted, Denied, Who};
@@ -60,7 +60,7 @@ impl<D: Depends> Call<D> {
             admitted,
             number,
             timeout,
-            cut: left < usual,
+            end: if left < usual { End::Call } else { End::Usual },
         };
         if let Some(free) = self.running.iter_mut().find(|running| running.is_none()) {
             *free = Some(running);
@@ -150,7 +150,7 @@ impl<D: Depends> Call<D> {
     ) {
         // A timeout that the call's own deadline made early says nothing about the dependency.
         let ending = match ending.how {
-            How::Timeout if running.cut => Ending::superseded(),
+            How::Timeout if running.end == End::Call => Ending::superseded(),
             _ => ending,
         };
         let alone = self.running.iter().all(Option::is_none);

@@ -126,10 +126,12 @@ impl Admission {
     /// Returns the word after the increment, or the word that refused.
     #[inline]
     pub(crate) fn acquire(&self, arrival: Arrival) -> Result<Occupancy, Occupancy> {
-        match arrival {
-            Arrival::Newcomer => self.take_if(1, Occupancy::welcomes),
-            Arrival::Waiter => self.take_if(1, |seen| seen.inflight() < seen.limit()),
-        }
+        // Those who waited look past the bit.
+        let counts = match arrival {
+            Arrival::Newcomer => Word::MAX,
+            Arrival::Waiter => !WAITING,
+        };
+        self.take_if(1, |seen| Occupancy(seen.0 & counts).welcomes())
     }
 
     /// Takes `weight` slots where `may` says so, and the sum fits into its half of the word.

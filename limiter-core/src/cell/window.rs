@@ -26,6 +26,7 @@
 
 use super::sampling::Unseen;
 use super::sync::{AtomicU32, AtomicWord, Ordering, Word, const_unless_loom};
+use crate::law::math;
 use crate::time::{LONGEST, elapsed};
 
 /// When the open window collects and closes, in time units from its opening.
@@ -191,10 +192,11 @@ impl OpenWindow {
 
     /// How full the window is.
     pub(crate) fn fill(&self) -> Fill {
-        let sums = [&self.rtt_sum, &self.other_sum];
+        // Above the brim is the highest bit.
+        let sums = self.rtt_sum.load(Ordering::Relaxed) | self.other_sum.load(Ordering::Relaxed);
         Fill {
             successes: self.successes.load(Ordering::Relaxed),
-            brimming: sums.iter().any(|sum| sum.load(Ordering::Relaxed) > BRIM),
+            brimming: sums > BRIM,
         }
     }
 
@@ -289,8 +291,18 @@ pub(super) fn count_by(counter: &AtomicU32, by: u32) -> u32 {
     })
 }
 
+/// `n / d`, 0 for `d` 0.
+pub(crate) fn quotient(n: Word, d: Word) -> Word {
+    if Word::BITS == 64 {
+        n.checked_div(d).unwrap_or(0)
+    } else {
+        #[allow(clippy::unnecessary_cast, reason = "a 64-bit word elsewhere")]
+        Word::from(math::quotient(n as u32, d as u32))
+    }
+}
+
 fn mean(sum: Word, count: u32) -> Word {
-    sum.checked_div(Word::from(count)).unwrap_or(0)
+    quotient(sum, Word::from(count))
 }
 
 /// What a time stands for, saturating.

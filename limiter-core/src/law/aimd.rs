@@ -1,6 +1,6 @@
 //! Additive increase, multiplicative decrease: steered by overloads alone.
 
-use super::math::{narrow, per_mille};
+use super::math::{per_mille, quotient};
 use super::{Decision, Law, Next, Reason, Window};
 use crate::error::ConfigError;
 use crate::time::Ticks;
@@ -104,9 +104,13 @@ impl Law for Aimd {
             });
         }
         // Each success adds increase / limit, so that a round trip of `limit` successes adds `increase`.
-        let whole = window.successes / limit.max(1);
-        let (rest, of) = narrow((window.successes % limit.max(1)).into(), limit.into(), 16);
-        let part = (rest << 16).checked_div(of).unwrap_or(0).min(FRACTION);
+        let whole = quotient(window.successes, limit);
+        let (mut rest, mut of) = (window.successes - whole * limit, limit);
+        while of > FRACTION {
+            rest >>= 1;
+            of >>= 1;
+        }
+        let part = quotient(rest << 16, of).min(FRACTION);
         let fraction = (*word & FRACTION) + part * self.increase;
         *word = RAMPED | (fraction & FRACTION);
         let grown = limit

@@ -1,10 +1,12 @@
 //! Delays between attempts, in whatever unit they are given in.
 
+use super::math::leading_zeros;
+
 /// The window of full jitter after so many failures: the base doubled for each after the first, up to the
 /// cap.
 pub(crate) const fn window(base: u32, cap: u32, failures: u32) -> u32 {
     let doublings = failures.saturating_sub(1);
-    let window = if doublings >= base.leading_zeros() {
+    let window = if doublings >= leading_zeros(base) {
         cap
     } else {
         base << doublings

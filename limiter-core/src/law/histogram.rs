@@ -1,5 +1,7 @@
 //! Buckets of a latency histogram: linear within powers of two, four to each.
 
+use super::math::ilog2;
+
 const STEPS: u32 = 2;
 
 /// Buckets up to 2²⁴ units.
@@ -11,7 +13,7 @@ pub(crate) const fn index(value: u32) -> usize {
     let index = if value < 1 << STEPS {
         value
     } else {
-        let exponent = value.ilog2();
+        let exponent = ilog2(value);
         let step = (value >> (exponent - STEPS)) & ((1 << STEPS) - 1);
         (exponent - STEPS + 1) << STEPS | step
     };

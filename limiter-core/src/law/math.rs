@@ -12,27 +12,105 @@ pub(crate) const fn div_rem(n: u64, d: u32) -> (u64, u32) {
 }
 
 /// The same by shifting and subtracting: on 32-bit targets the compiler's routine costs a kilobyte of flash.
+/// What is left of `n` moves up, and the quotient in behind it.
+#[inline(never)]
 const fn div_rem_by_shifting(n: u64, d: u32) -> (u64, u32) {
-    let d = d as u64;
-    let (mut quotient, mut rest) = (0u64, 0u64);
-    let mut n = n;
-    let mut bits = 64;
-    // Not by counting leading zeros, which is a routine of a hundred bytes there.
-    while bits > 0 && n >> 63 == 0 {
-        n <<= 1;
-        bits -= 1;
+    let (mut low, mut high, mut rest, mut bits) = (n as u32, (n >> 32) as u32, 0_u32, 64);
+    if high == 0 {
+        (low, high, bits) = (0, low, 32);
     }
     while bits > 0 {
         bits -= 1;
-        rest = (rest << 1) | (n >> 63);
-        n <<= 1;
-        quotient <<= 1;
-        if rest >= d {
-            rest -= d;
-            quotient |= 1;
+        let carried = rest >> 31 != 0;
+        rest = rest << 1 | high >> 31;
+        high = high << 1 | low >> 31;
+        low <<= 1;
+        if carried || rest >= d {
+            rest = rest.wrapping_sub(d);
+            low |= 1;
         }
     }
-    (quotient, rest as u32)
+    ((high as u64) << 32 | low as u64, rest)
+}
+
+/// Cores without compare-and-swap (ARMv6-M) divide and count leading zeros in software too, by routines of the
+/// compiler that are unrolled: 400 and 100 bytes. There the loops below stand for them.
+const BARE: bool = cfg!(not(target_has_atomic = "32"));
+
+/// `n / d`; 0 for `d` 0.
+#[cfg_attr(target_pointer_width = "64", inline)]
+pub(crate) const fn quotient(n: u32, d: u32) -> u32 {
+    if BARE {
+        return quotient_by_shifting(n, d);
+    }
+    match n.checked_div(d) {
+        Some(quotient) => quotient,
+        None => 0,
+    }
+}
+
+#[inline(never)]
+const fn quotient_by_shifting(n: u32, d: u32) -> u32 {
+    if d == 0 {
+        return 0;
+    }
+    let (mut rest, mut part, mut bit, mut quotient) = (n, d, 1_u32, 0);
+    while part <= rest >> 1 {
+        part <<= 1;
+        bit <<= 1;
+    }
+    while bit != 0 {
+        if part <= rest {
+            rest -= part;
+            quotient |= bit;
+        }
+        part >>= 1;
+        bit >>= 1;
+    }
+    quotient
+}
+
+/// `n / d`, rounded up; 0 for `d` 0.
+pub(crate) const fn quotient_up(n: u32, d: u32) -> u32 {
+    let down = quotient(n, d);
+    down + (down.wrapping_mul(d) < n && d != 0) as u32
+}
+
+/// `n / d`, towards 0; 0 for `d` below 1.
+pub(crate) const fn signed_quotient(n: i32, d: i32) -> i32 {
+    let magnitude = quotient(n.unsigned_abs(), if d > 0 { d as u32 } else { 0 }) as i32;
+    if n < 0 {
+        magnitude.wrapping_neg()
+    } else {
+        magnitude
+    }
+}
+
+/// Leading zeros of `x`, 32 for 0.
+pub(crate) const fn leading_zeros(x: u32) -> u32 {
+    if BARE {
+        leading_zeros_by_halving(x)
+    } else {
+        x.leading_zeros()
+    }
+}
+
+#[inline(never)]
+const fn leading_zeros_by_halving(x: u32) -> u32 {
+    let (mut rest, mut zeros, mut step) = (x, 0, 16);
+    while step > 0 {
+        if rest >> (32 - step) == 0 {
+            rest <<= step;
+            zeros += step;
+        }
+        step >>= 1;
+    }
+    zeros + (rest >> 31 == 0) as u32
+}
+
+/// log2 of `x`, rounded down; 0 for 0.
+pub(crate) const fn ilog2(x: u32) -> u32 {
+    31_u32.saturating_sub(leading_zeros(x))
 }
 
 /// `x / 1_000` for a limit times a share, plus less than a thousand: in 32 bits for limits of 15.
@@ -56,15 +134,17 @@ const fn thousandth_by_multiplying(x: u32) -> u32 {
 ///
 /// By repeated squaring of the mantissa (Knuth, TAOCP 1, 1.2.2, exercise 25): one multiplication a bit.
 pub(crate) const fn log2_q16(x: u64) -> i32 {
+    let (high, low) = ((x >> 32) as u32, x as u32);
     if x == 0 {
         return 0;
     }
-    let exponent = 63 - x.leading_zeros();
     // The mantissa in [1, 2) as Q31.
-    let mut mantissa = if exponent > 31 {
-        (x >> (exponent - 31)) as u32
+    let (exponent, mut mantissa) = if high == 0 {
+        let zeros = leading_zeros(low);
+        (31 - zeros, low << zeros)
     } else {
-        (x as u32) << (31 - exponent)
+        let zeros = leading_zeros(high);
+        (63 - zeros, high << zeros | (low >> 1) >> (31 - zeros))
     };
     let mut fraction = 0;
     let mut bit = 1 << 15;
@@ -122,7 +202,21 @@ pub(crate) const fn scale_per_mille(value: u32, per_mille: u32) -> u32 {
 
 /// The square root of `x`, rounded down.
 pub(crate) const fn isqrt(x: u32) -> u32 {
-    x.isqrt()
+    let (mut rest, mut root, mut bit) = (x, 0, 1 << 30);
+    while bit > x {
+        bit >>= 2;
+    }
+    // Digit by digit, as on paper.
+    while bit != 0 {
+        let next = root + bit;
+        root >>= 1;
+        if rest >= next {
+            rest -= next;
+            root += bit;
+        }
+        bit >>= 2;
+    }
+    root
 }
 
 /// The decimal logarithm of `x`, rounded down; 0 for 0.
@@ -135,10 +229,10 @@ pub(crate) const fn ilog10(x: u32) -> u32 {
 
 /// `value · share / 1,000`, rounded down; for shares up to 1,000.
 pub(crate) const fn per_mille(value: u32, share: u32) -> u32 {
-    match value.checked_mul(share) {
-        Some(product) => product / 1_000,
-        None => div_rem(value as u64 * share as u64, 1_000).0 as u32,
-    }
+    // Thousands and the rest apart: no product of more than 32 bits.
+    let whole = quotient(value, 1_000);
+    let rest = value - whole * 1_000;
+    whole * share + quotient(rest * share, 1_000)
 }
 
 /// Both numbers shifted right until the larger has at most `bits` bits: for quotients in 32 bits.
@@ -199,6 +293,53 @@ mod tests {
         assert_eq!(scale_exp2(1, 32 << 16), u32::MAX);
         assert_eq!(scale_exp2(0, i32::MAX), 0);
         assert_eq!(scale_exp2(u32::MAX, i32::MIN), 0);
+    }
+
+    const SAMPLE: [u32; 12] = [
+        0,
+        1,
+        2,
+        3,
+        7,
+        10,
+        1_000,
+        65_535,
+        65_536,
+        0x7fff_ffff,
+        0x8000_0000,
+        u32::MAX,
+    ];
+
+    #[test]
+    fn quotients_agree_with_the_machine_and_are_0_by_0() {
+        for n in SAMPLE {
+            for d in SAMPLE {
+                let exact = n.checked_div(d).unwrap_or(0);
+                assert_eq!(quotient_by_shifting(n, d), exact, "{n} / {d}");
+                assert_eq!(quotient(n, d), exact, "{n} / {d}");
+                let up = if d == 0 { 0 } else { n.div_ceil(d) };
+                assert_eq!(quotient_up(n, d), up, "{n} / {d} up");
+                let (signed, by) = (n as i32, d as i32);
+                let towards_0 = if by > 0 { signed / by } else { 0 };
+                assert_eq!(signed_quotient(signed, by), towards_0, "{signed} / {by}");
+            }
+        }
+    }
+
+    #[test]
+    fn leading_zeros_and_logarithms_agree_with_the_machine() {
+        for x in SAMPLE {
+            assert_eq!(leading_zeros_by_halving(x), x.leading_zeros(), "{x}");
+            assert_eq!(leading_zeros(x), x.leading_zeros(), "{x}");
+            assert_eq!(ilog2(x), x.checked_ilog2().unwrap_or(0), "{x}");
+        }
+    }
+
+    #[test]
+    fn roots_agree_with_the_machine() {
+        for x in SAMPLE.into_iter().chain(0..70_000) {
+            assert_eq!(isqrt(x), x.isqrt(), "{x}");
+        }
     }
 
     #[test]

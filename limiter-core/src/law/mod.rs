@@ -207,10 +207,7 @@ impl Window {
             overloads >>= 1;
             ended >>= 1;
         }
-        match (overloads as u32 * 1000).checked_div(ended as u32) {
-            Some(share) => share,
-            None => 0,
-        }
+        math::quotient(overloads as u32 * 1000, ended as u32)
     }
 
     /// Fewer timed successes than it takes to judge.

@@ -1,7 +1,9 @@
 //! The bytes of a saved dependency.
 
 /// Magic and version, flags and counts, sequence, limit, balance, open time, checksum.
-pub(crate) const SIZE: usize = 24;
+pub(crate) const SIZE: usize = 4 * WORDS;
+/// The same in words, little-endian.
+pub(crate) const WORDS: usize = 6;
 
 /// First byte of every record; neither of the bytes of blank memory.
 pub(crate) const MAGIC: u8 = 0x6c;
@@ -10,16 +12,20 @@ pub(crate) const MAGIC: u8 = 0x6c;
 pub(crate) const VERSION: u8 = 1;
 
 /// CRC-32 (IEEE 802.3, reflected), bit by bit: a table would cost more flash than it saves time.
-pub(crate) fn checksum(bytes: &[u8]) -> u32 {
-    let mut crc = u32::MAX;
-    for &byte in bytes {
-        crc ^= u32::from(byte);
-        for _ in 0..8 {
-            let mask = (crc & 1).wrapping_neg();
-            crc = crc >> 1 ^ 0xedb8_8320 & mask;
-        }
+/// A word stands for its four bytes, the lowest first.
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+pub(crate) fn checksum(words: &[u32; WORDS - 1]) -> u32 {
+    !words.iter().fold(u32::MAX, |crc, word| add(crc, *word, 32))
+}
+
+const fn add(crc: u32, what: u32, bits: u32) -> u32 {
+    let (mut crc, mut left) = (crc ^ what, bits);
+    while left > 0 {
+        let mask = (crc & 1).wrapping_neg();
+        crc = crc >> 1 ^ 0xedb8_8320 & mask;
+        left -= 1;
     }
-    !crc
+    crc
 }
 
 /// Whether sequence number `a` comes after `b`, however often they wrapped.
@@ -33,8 +39,17 @@ mod tests {
 
     #[test]
     fn the_checksum_is_the_published_one() {
-        assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
-        assert_eq!(checksum(b""), 0);
+        let bytes = b"123456789".iter();
+        let check = bytes.fold(u32::MAX, |crc, byte| add(crc, u32::from(*byte), 8));
+        assert_eq!(!check, 0xcbf4_3926);
+    }
+
+    #[test]
+    fn the_checksum_of_words_is_that_of_their_bytes() {
+        let words = [1, 0x1234_5678, u32::MAX, 0, 0x8000_0001];
+        let bytes = words.iter().flat_map(|word: &u32| word.to_le_bytes());
+        let sum = bytes.fold(u32::MAX, |crc, byte| add(crc, u32::from(byte), 8));
+        assert_eq!(checksum(&words), !sum);
     }
 
     #[test]

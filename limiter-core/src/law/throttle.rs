@@ -1,5 +1,7 @@
 //! The client-side throttle: which share of the requests is refused before it is sent.
 
+use super::math::quotient;
+
 /// The parameters of the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
@@ -42,7 +44,7 @@ impl Rule {
         let share = if excess >= of {
             0xffff
         } else {
-            (excess << 16) / of
+            quotient(excess << 16, of)
         };
         if share > self.most_q16 as u32 {
             self.most_q16 as u32

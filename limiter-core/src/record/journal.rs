@@ -60,20 +60,24 @@ impl Journal {
     /// another version in either place is one too, for it may be the newer.
     pub fn open(a: &[u8], b: &[u8]) -> (Self, Result<Record, RecordError>) {
         let (first, second) = (Record::from_bytes(a), Record::from_bytes(b));
-        let (place, found) = match (first, second) {
-            (Err(error @ RecordError::Version(_)), _) => (Place::A, Err(error)),
-            (_, Err(error @ RecordError::Version(_))) => (Place::B, Err(error)),
-            (Ok(a), Ok(b)) if is_after(b.sequence, a.sequence) => (Place::B, Ok(b)),
-            (Ok(a), _) => (Place::A, Ok(a)),
-            (_, Ok(b)) => (Place::B, Ok(b)),
-            (Err(RecordError::Blank), Err(error)) => (Place::B, Err(error)),
-            (Err(error), Err(_)) => (Place::B, Err(error)),
+        let second_leads = match (&first, &second) {
+            (Err(RecordError::Version(_)), _) => false,
+            (_, Err(RecordError::Version(_))) => true,
+            (Ok(a), Ok(b)) => is_after(b.sequence, a.sequence),
+            (first, _) => first.is_err(),
         };
-        let sequence = match (found, first, second) {
-            (Ok(record), ..) => record.sequence,
-            // Beside a version that is not understood the other's numbers go on.
-            (_, Ok(record), _) | (_, _, Ok(record)) => record.sequence,
-            _ => 0,
+        let (place, found, other) = if second_leads {
+            (Place::B, second, first)
+        } else {
+            (Place::A, first, second)
+        };
+        // Beside a version that is not understood the other's numbers go on.
+        let sequence = found.or(other).map_or(0, |record| record.sequence);
+        // Of two that tell nothing the first says why, unless it was never written.
+        let found = match (found, other) {
+            (Err(RecordError::Version(_)), _) | (_, Err(RecordError::Blank)) => found,
+            (Err(_), Err(_)) if second_leads => other,
+            _ => found,
         };
         (Self { sequence, place }, found)
     }

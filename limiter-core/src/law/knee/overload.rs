@@ -1,6 +1,6 @@
 //! Overloads: the share that cuts, and the share that no cut lowers.
 
-use super::super::math::scale_per_mille;
+use super::super::math::{quotient, scale_per_mille};
 use super::super::{Reason, Window};
 use super::Knee;
 use super::state::State;
@@ -21,17 +21,14 @@ impl State {
         if !window.overloads_above(window.tolerance.max(self.stray + self.stray / 4)) {
             self.cut = 0;
             if window.successes >= super::LEAST_PHASE {
-                self.stray -= self.stray.saturating_sub(share).div_ceil(8);
+                self.stray -= self.stray.saturating_sub(share).saturating_add(7) >> 3;
             }
             return None;
         }
         if self.cut != 0 && share <= STRAY_MOST && share * 4 >= self.cut * 3 {
             // It was not the limit.
             let kept = 1_000 - off(self.cut);
-            self.middle = scale_per_mille(
-                self.middle,
-                (1_000_000u32).checked_div(kept).unwrap_or(1_000),
-            );
+            self.middle = scale_per_mille(self.middle, quotient(1_000_000, kept));
             self.stray = share;
             self.cut = 0;
             return None;

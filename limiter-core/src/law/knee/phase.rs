@@ -1,7 +1,7 @@
 //! When a phase begins and ends, and its limit.
 
 use super::super::Next;
-use super::super::math::{div_rem, isqrt, scale_per_mille};
+use super::super::math::{div_rem, isqrt, quotient, scale_per_mille};
 use super::state::{Mode, State};
 use super::{Knee, Window};
 use crate::time::Ticks;
@@ -46,7 +46,7 @@ impl State {
             let least = if window.limited() {
                 0
             } else {
-                window.rate.get() / UNHURRIED
+                quotient(window.rate.get(), UNHURRIED)
             };
             let next = Next {
                 settle: Ticks::new(rtt),

@@ -1,6 +1,6 @@
 //! What the law has learned, in words.
 
-use super::super::math::log2_q16;
+use super::super::math::{log2_q16, signed_quotient};
 use super::Window;
 
 /// What one phase showed, as base-2 logarithms in Q16 (of successes per tick, of ticks, of slots in Q8).
@@ -174,7 +174,7 @@ impl State {
 pub(super) const fn approach(known: i32, new: i32, part: i32) -> i32 {
     match known {
         0 => new,
-        known => known + (new - known) / part,
+        known => known + signed_quotient(new - known, part),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Comparing two limits and moving the middle.
 
-use super::super::math::{isqrt, scale_per_mille};
+use super::super::math::{isqrt, quotient, scale_per_mille, signed_quotient};
 use super::state::{Mode, Phase, State, TRUST, approach, within};
 use super::{Knee, Reason, Window};
 
@@ -36,7 +36,10 @@ impl State {
     pub(super) fn compare(&mut self, law: &Knee, phase: Phase, window: &Window) -> Reason {
         let samples = window.successes;
         let (before, had) = (self.other, self.have);
-        let weight_q8 = samples.min(self.other_samples).min(8 * FULL_PHASE) * 256 / FULL_PHASE;
+        let weight_q8 = quotient(
+            samples.min(self.other_samples).min(8 * FULL_PHASE) * 256,
+            FULL_PHASE,
+        );
         (self.other, self.other_samples, self.have) = (phase, samples, true);
         let (high, low) = if phase.inflight > before.inflight {
             (phase, before)
@@ -55,19 +58,19 @@ impl State {
             (0, weight_q8)
         } else {
             // Each phase is in two pairs.
-            (128 / (5 + self.doubt()), weight_q8 / 2)
+            (signed_quotient(128, 5 + self.doubt()), weight_q8 / 2)
         };
         self.sxy = add(self.sxy, forget, grown, claim, weight_q8);
         self.sxx = add(self.sxx, forget, grown, grown, weight_q8);
         let elasticity = within(
-            self.sxy.saturating_mul(16) / (self.sxx / 16).max(1),
+            signed_quotient(self.sxy.saturating_mul(16), (self.sxx / 16).max(1)),
             -256,
             307,
         );
         if search {
             return self.search(law, elasticity, low);
         }
-        let raw = within(claim / (grown / 256).max(1), -512, 512);
+        let raw = within(signed_quotient(claim, (grown / 256).max(1)), -512, 512);
         self.noise += ((raw - elasticity).abs() - self.noise) / 16;
         self.bloated = count(self.bloated, self.bloat(low));
         // At the maximum there is nothing to find above.
@@ -121,7 +124,8 @@ impl State {
             self.knee_rtt = rtt;
         }
         let trust = (self.sxx / 64).min(TRUST / 64);
-        let error = (elasticity - law.target_q8) * trust / (TRUST / 64) * 5 / (4 + self.doubt());
+        let error = signed_quotient((elasticity - law.target_q8) * trust, TRUST / 64);
+        let error = signed_quotient(error * 5, 4 + self.doubt());
         if self.up >= NEWS {
             self.middle = self
                 .middle
@@ -130,7 +134,7 @@ impl State {
             // 0.45 √L per unit of elasticity: by the root, so that small shares catch up.
             let root_q8 = isqrt(self.middle) * 16;
             let most = scale_per_mille(self.middle, 75).max(90);
-            let step = (root_q8 / 64).saturating_mul(error as u32) * 9 / 80;
+            let step = quotient((root_q8 / 64).saturating_mul(error as u32) * 9, 80);
             self.middle = self.middle.saturating_add(step.min(most));
         } else {
             // 0.2 L per unit: by a factor.

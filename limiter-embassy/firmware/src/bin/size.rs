@@ -92,7 +92,7 @@ mod dependency {
     use core::time::Duration;
 
     use limiter_core::{
-        CallOptions, Config, Dependency, DependencyConfig, Ending, Journal, Policy, Random, Record,
+        Call, CallOptions, Config, Dependency, DependencyConfig, Ending, Journal, Policy, Random, Record,
         TickRate, Ticks, Tokens,
     };
 
@@ -104,7 +104,8 @@ mod dependency {
     type Latencies = limiter_core::LatencyHistogram;
 
     static POLICY: Policy = Policy::new(DependencyConfig::new(TickRate::MILLIS));
-    static DEPENDENCY: Dependency<Law, Latencies, &'static Policy> =
+    type Whole = Dependency<Law, Latencies, &'static Policy>;
+    static DEPENDENCY: Whole =
         Dependency::sharing(Config::new(Law::new(), TickRate::MILLIS), &POLICY);
     static RANDOM: Random = Random::new(1);
 
@@ -114,7 +115,20 @@ mod dependency {
         let options = CallOptions::new()
             .total(Ticks::new(black_box(9)))
             .attempts(black_box(3));
-        let mut call = dependency.call(now(), options);
+        every_operation_of_a_call(dependency, dependency.call(now(), options));
+        let budget = dependency.budget();
+        black_box(budget.deposit());
+        black_box(budget.withdraw(Tokens::milli(black_box(1)), now()).is_ok());
+        black_box(budget.balance(now()));
+        black_box(&dependency.snapshot(now()));
+
+        let places = black_box(&[[0_u8; Record::SIZE]; 2]);
+        let (mut journal, found) = Journal::open(&places[0], &places[1]);
+        black_box(&dependency.revive(found, Duration::from_secs(black_box(2)), now()));
+        black_box(&journal.write(dependency.save(now())));
+    }
+
+    fn every_operation_of_a_call(dependency: &Whole, mut call: Call<&Whole>) {
         black_box(&call.step(now(), RANDOM.word()));
         let ending = match black_box(0) {
             0 => Ending::success(),
@@ -131,17 +145,6 @@ mod dependency {
         black_box(&call.take_events());
         black_box(&call.carried(now()));
         black_box(&call.abandon(now()));
-        drop(call);
-        let budget = dependency.budget();
-        black_box(budget.deposit());
-        black_box(budget.withdraw(Tokens::milli(black_box(1)), now()).is_ok());
-        black_box(budget.balance(now()));
-        black_box(&dependency.snapshot(now()));
-
-        let places = black_box(&[[0_u8; Record::SIZE]; 2]);
-        let (mut journal, found) = Journal::open(&places[0], &places[1]);
-        black_box(&dependency.revive(found, Duration::from_secs(black_box(2)), now()));
-        black_box(&journal.write(dependency.save(now())));
     }
 }
 
