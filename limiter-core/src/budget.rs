@@ -264,6 +264,7 @@ impl RetryBudget {
     }
 
     #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) fn apply(&self, posting: Posting, now: Timestamp) -> Result<Tokens, Exhausted> {
         match self.bucket.withdraw(posting, self.units(now)) {
             Ok(left) => Ok(Tokens(left)),
@@ -274,6 +275,7 @@ impl RetryBudget {
     }
 
     /// The balance. Reading it has no side effect.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn balance(&self, now: Timestamp) -> Tokens {
         Tokens(self.bucket.balance(self.units(now)))
     }

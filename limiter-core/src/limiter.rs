@@ -195,8 +195,8 @@ impl<L: Law> Limiter<L> {
     }
 
     /// One code for all ways to a bare slot where code is dear.
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    #[cfg_attr(target_has_atomic = "32", inline)]
+    #[cfg_attr(not(target_has_atomic = "32"), inline(never))]
     fn slot_for(&self, arrival: Arrival, now: Timestamp) -> Result<Slot, Rejected> {
         let entered = self.take(arrival)?;
         Ok(self.slot(1, entered.tag(), now))

@@ -78,6 +78,7 @@ impl<L: Law> Limiter<L> {
     }
 
     /// How long a slot has been taken that was admitted with a time, timed or not.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) fn since_admission(&self, slot: &Slot, now: Timestamp) -> Ticks {
         let units = elapsed(slot.started, self.settings.at(now));
         self.settings.ticks(units.unwrap_or(0))

@@ -50,8 +50,8 @@ pub struct Change {
 impl<L: Law> Limiter<L> {
     /// Records what became of a slot and frees it; for adapters. Equal to
     /// [`observe`](Limiter::observe) and then [`release`](Limiter::release).
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+    #[cfg_attr(target_has_atomic = "32", inline)]
+    #[cfg_attr(not(target_has_atomic = "32"), inline(never))]
     pub fn settle(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
         self.end(slot, outcome, now)
     }
@@ -180,7 +180,7 @@ impl<L: Law> Limiter<L> {
     }
 
     /// Of what did not succeed the age is added, and that it was an overload.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn record_other(
         &self,
         sample: Sample,

@@ -148,6 +148,7 @@ impl Requests {
     }
 
     #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) fn request(&self, settings: &ThrottleSettings, now: Stamp) {
         self.0.add(settings.shift, TOPS, now, REQUEST);
     }

@@ -33,6 +33,7 @@ impl Timestamp {
     }
 
     /// The point `later` after this one; saturates.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub const fn after(self, later: Ticks) -> Self {
         Self(self.0.saturating_add(later.0))
     }

@@ -202,7 +202,8 @@ impl<D: Depends> Call<D> {
     }
 
     /// Frees the slot that no attempt is due for.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn give_up_slot(&mut self) {
         if let Some(slot) = self.slot.take() {
             self.release(slot);
@@ -255,11 +256,13 @@ impl<D: Depends> Call<D> {
         self.take_events()
     }
 
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn release(&mut self, slot: Slot) {
         let settled = self.depends.dependency().limiter().release(slot);
         self.events.add(settled);
     }
 
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn leave_place(&mut self) {
         if core::mem::take(&mut self.place) {
             self.depends.dependency().backlog().leave();

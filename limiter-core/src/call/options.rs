@@ -140,6 +140,7 @@ impl Allowance {
     }
 
     /// What is left at `now`.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(super) fn at(&mut self, now: Timestamp) -> Ticks {
         let passed = now.since(self.seen).unwrap_or_default();
         self.seen = now;

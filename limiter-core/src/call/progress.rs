@@ -107,6 +107,7 @@ impl<D: Depends> Call<D> {
     }
 
     /// How long an attempt has run, 0 when the clock was set back.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn age(&self, slot: &Slot, now: Timestamp) -> Ticks {
         let limiter = self.depends.dependency().limiter();
         limiter.since_admission(slot, now)
@@ -229,6 +230,7 @@ impl<D: Depends> Call<D> {
         Phase::Waiting { since: now, length }
     }
 
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(super) fn wait(&mut self, length: Ticks, now: Timestamp) -> Step {
         self.phase = Phase::Waiting { since: now, length };
         self.waits(now.after(length))

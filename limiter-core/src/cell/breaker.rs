@@ -148,7 +148,7 @@ impl Circuit {
     }
 
     /// A call that may change the state.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn settle_marked(
         &self,
         with: &Circuitry,

@@ -61,6 +61,7 @@ impl<const N: usize> Ring<N> {
 
     /// Adds `counts` to the bucket of `now`.
     #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) fn add(&self, shift: u8, tops: u32, now: Stamp, counts: u32) {
         match self.current(shift, now) {
             Some(bucket) => add_to(bucket, tops, counts),

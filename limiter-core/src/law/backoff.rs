@@ -40,6 +40,7 @@ pub(crate) const fn decorrelated(base: u32, cap: u32, before: u32, random: u32) 
 
 /// Spreads every bit of `x` over all bits of the result, one to one: two multiplications and three shifts,
 /// of Ettinger's search for 32-bit functions with low bias (hash-prospector).
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) const fn mix(mut x: u32) -> u32 {
     x ^= x >> 16;
     x = x.wrapping_mul(0x21f0_aaad);

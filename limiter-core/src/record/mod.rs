@@ -33,7 +33,6 @@ impl Record {
     pub const SIZE: usize = SIZE;
 
     /// The bytes to keep, with a version and a checksum.
-    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn to_bytes(&self) -> [u8; SIZE] {
         let flags = if self.unsettled { UNSETTLED } else { 0 }
             | if self.reopened.is_some() {

@@ -149,7 +149,8 @@ impl State {
         }
         // Three quarters of the limit, on average, but for a quarter of a slot: a single one that is asked
         // for all the time stands empty between two arrivals.
-        let full = u64::from(window.inflight_avg_q8) * 4 + 256 >= u64::from(window.limit) * 256 * 3;
+        let slots = math::quotient(window.inflight_avg_q8.saturating_add(64), 192);
+        let full = slots >= window.limit;
         let phase = Phase::of(window);
         if !full || !window.limited() {
             return self.idle(window, phase);

@@ -23,16 +23,17 @@ const UNHURRIED: u32 = 32;
 impl State {
     /// A period of 3 to 10 round trips, by powers of two.
     pub(super) fn choose_period(&mut self, window: &Window) {
-        let rtt = window.rtt_mean.get();
+        // No period is a thousandth of this: products with it fit.
+        let rtt = window.rtt_mean.get().min(1 << 45);
         let shortest = if window.wall.is_some() {
             FIRST
         } else {
             SHORTEST_ALONE
         };
-        while period(window, self.exponent) < rtt.saturating_mul(3) && self.exponent > LONGEST {
+        while period(window, self.exponent) < rtt * 3 && self.exponent > LONGEST {
             self.exponent -= 1;
         }
-        while period(window, self.exponent) > rtt.saturating_mul(10) && self.exponent < shortest {
+        while period(window, self.exponent) > rtt * 10 && self.exponent < shortest {
             self.exponent += 1;
         }
     }
@@ -116,7 +117,8 @@ impl State {
 
 /// The first part of a phase, in which permits of the last one end: three tenths.
 fn skipped(period: u64) -> u64 {
-    period.saturating_mul(77) >> 8
+    // Below 2³⁵.
+    (period * 77) >> 8
 }
 
 /// The length of a phase in ticks.

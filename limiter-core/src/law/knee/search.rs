@@ -27,6 +27,7 @@ const DOUBLE: i32 = 65_536;
 
 impl State {
     /// Compares two limits far apart; upwards too when there may be room.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(super) fn start_search(&mut self, may_grow: bool) {
         self.start(Mode::Search);
         self.flat = u32::from(!may_grow);
@@ -37,13 +38,13 @@ impl State {
     /// more done it is slower work, for which the limit may be too low: to search, from as many times the
     /// limit as less is done when that is less than half.
     pub(super) fn onset(&mut self, law: &Knee, phase: Phase) -> Option<Reason> {
-        let excess = phase.rtt.saturating_sub(self.knee_rtt);
+        let excess = phase.rtt - self.knee_rtt;
         let new = self.onset > 0;
         self.onset = self.onset.saturating_sub(1);
         if !new || self.knee_rtt == 0 || excess < DOUBLE {
             return None;
         }
-        let less = self.usual_rate.saturating_sub(phase.rate);
+        let less = self.usual_rate - phase.rate;
         if self.usual_rate != 0 && less > -LEAST {
             self.onset = 0;
             if less > DOUBLE {
@@ -52,7 +53,7 @@ impl State {
             self.start_search(true);
             return None;
         }
-        let needed = scale_exp2(1, phase.inflight.saturating_sub(excess));
+        let needed = scale_exp2(1, phase.inflight - excess);
         // Two such phases are looked at, and one may have stalled: by half at most.
         self.middle = scale_per_mille(needed, 1_250)
             .max(self.middle / 2)
@@ -67,7 +68,7 @@ impl State {
     pub(super) fn is_way_back(&self, phase: Phase) -> bool {
         self.usual_rate != 0
             && self.knee_rtt != 0
-            && phase.rate < self.usual_rate.saturating_sub(2 * DOUBLE)
+            && phase.rate < self.usual_rate - 2 * DOUBLE
             && phase.rtt < self.knee_rtt + BLOAT
     }
 
@@ -81,13 +82,13 @@ impl State {
             return Reason::Probing;
         }
         if !back && self.have {
-            let grown = step.inflight.saturating_sub(self.other.inflight);
+            let grown = step.inflight - self.other.inflight;
             if grown < STEP_LEAST {
                 // The step was not taken: the limit is at its maximum.
                 self.track(THIRD);
                 return Reason::HeldSteady;
             }
-            let gained = step.rate.saturating_sub(self.other.rate);
+            let gained = step.rate - self.other.rate;
             if gained < grown / 2 {
                 if self.up == 0 {
                     // The very first step bought nothing: the start was above the knee already.
@@ -119,11 +120,7 @@ impl State {
     /// needs at the lower one's RTT, by Little's law, and a tenth more.
     fn settle_between(&mut self, low: Phase, high: Phase) -> Reason {
         let (least, most) = (scale_exp2(1, low.inflight), scale_exp2(1, high.inflight));
-        let needed = scale_exp2(
-            1,
-            high.inflight
-                .saturating_add(low.rtt.saturating_sub(high.rtt)),
-        );
+        let needed = scale_exp2(1, high.inflight + low.rtt - high.rtt);
         self.middle = scale_per_mille(needed, 1_100)
             .max(scale_per_mille(least, 700))
             .min(most.max(least));
@@ -135,7 +132,7 @@ impl State {
     /// Judges a pair of limits far apart by the elasticity (Q8) of all pairs of this search: steps towards
     /// the knee, by half of the last step when that went too far.
     pub(super) fn search(&mut self, law: &Knee, elasticity: i32, low: Phase) -> Reason {
-        if self.sxx < DECIDED.saturating_mul(self.doubt().min(4)) {
+        if self.sxx < DECIDED * self.doubt().min(4) {
             return Reason::Probing;
         }
         let wide = self.bloated != 0;
@@ -185,7 +182,7 @@ impl State {
         if elasticity > FLAT {
             return SMALL;
         }
-        let excess = low.rtt.saturating_sub(self.knee_rtt);
+        let excess = low.rtt - self.knee_rtt;
         if self.knee_rtt != 0 && excess > LEAST {
             return excess.min(MOST);
         }

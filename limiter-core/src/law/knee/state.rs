@@ -78,8 +78,8 @@ pub(super) const TRUST: i32 = 13_600;
 /// What a regression sum may be at most: far above any that phases add up to.
 const SUM_MOST: i32 = 1 << 26;
 
-/// A logarithm of anything that fits 64 bits, or of the quotient of two such. Words that say otherwise
-/// were damaged, and must not make the arithmetic overflow.
+/// A logarithm of anything that fits 64 bits, or of the quotient of two such: a few of them added or subtracted
+/// are far from overflowing. Words that say otherwise were damaged, and must not make the arithmetic overflow.
 fn log(word: u32) -> i32 {
     within(word as i32, -(64 << 16), 64 << 16)
 }
@@ -156,6 +156,7 @@ impl State {
     }
 
     /// Starts a mode with nothing compared yet.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(super) fn start(&mut self, mode: Mode) {
         self.mode = mode;
         self.have = false;
@@ -164,6 +165,7 @@ impl State {
     }
 
     /// Starts to track, with a weak belief in this elasticity (Q8).
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(super) fn track(&mut self, belief_q8: i32) {
         self.start(Mode::Track);
         (self.sxx, self.sxy) = (TRUST, TRUST / 256 * belief_q8);
@@ -171,6 +173,7 @@ impl State {
 }
 
 /// A logarithm moved by this part of the way to another, or that one while none, 0, is known.
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(super) const fn approach(known: i32, new: i32, part: i32) -> i32 {
     match known {
         0 => new,

@@ -46,12 +46,12 @@ impl State {
         } else {
             (before, phase)
         };
-        let grown = high.inflight.saturating_sub(low.inflight);
+        let grown = high.inflight - low.inflight;
         if !had || grown < DELTA_LEAST {
             return Reason::Probing;
         }
-        let gained = high.rate.saturating_sub(low.rate);
-        let unqueued = grown.saturating_sub(high.rtt.saturating_sub(low.rtt));
+        let gained = high.rate - low.rate;
+        let unqueued = grown - (high.rtt - low.rtt);
         let claim = within(gained / 2 + unqueued / 2, -CLAIM_MOST, CLAIM_MOST);
         let search = self.mode == Mode::Search;
         let (forget, weight_q8) = if search {
@@ -110,6 +110,7 @@ impl State {
 
     /// How many times the usual number of samples it takes here to be as sure, 1 to 12: the square of how far
     /// pairs disagree.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(super) fn doubt(&self) -> i32 {
         let usual = self.noise / USUAL_NOISE;
         within(usual * usual, 1, 12)
@@ -155,6 +156,7 @@ fn count(row: u32, one_more: bool) -> u32 {
 }
 
 /// `sum + a · b · weight` in Q16, after a part of the sum (Q8) was forgotten.
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 fn add(sum: i32, forget_q8: i32, a: i32, b: i32, weight_q8: u32) -> i32 {
     let product = (i64::from(a) * i64::from(b)) >> 16;
     let added = (product * i64::from(weight_q8)) >> 8;
