@@ -194,7 +194,7 @@ impl<L: Law> Limiter<L> {
         self.slot_for(Arrival::Waiter, now)
     }
 
-    /// One code for all ways to a bare slot where code is dear.
+    /// One code for all ways to a bare slot on cores without compare-and-swap: each is a critical section there.
     #[cfg_attr(target_has_atomic = "32", inline)]
     #[cfg_attr(not(target_has_atomic = "32"), inline(never))]
     fn slot_for(&self, arrival: Arrival, now: Timestamp) -> Result<Slot, Rejected> {

@@ -56,6 +56,7 @@ impl<L: Law> Limiter<L> {
         self.end(slot, outcome, now)
     }
 
+    /// The same where a permit ends, which is worth code of its own everywhere.
     #[inline]
     pub(crate) fn end(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
         if !slot.sample().teaches(outcome) {

@@ -56,7 +56,14 @@ pub struct Events {
 impl Events {
     pub(crate) fn add(&mut self, settled: Settled) {
         self.wake |= settled.wake();
-        self.limit = settled.change().or(self.limit);
+        self.changed(settled.change());
+    }
+
+    /// Remembers a change of the limit. Not by `or`, which copies both on its way.
+    fn changed(&mut self, change: Option<Change>) {
+        if change.is_some() {
+            self.limit = change;
+        }
     }
 }
 
@@ -202,14 +209,13 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             How::Timeout | How::Superseded => self.latencies.add(age, true, now, policy.rate),
             _ => {}
         }
-        let kept = if keep {
-            let (kept, change) = self.limiter.observe_held(slot, outcome, now);
-            events.limit = change.or(events.limit);
-            kept
-        } else {
-            events.add(self.limiter.settle(slot, outcome, now));
-            None
-        };
+        let (mut kept, change) = self.limiter.observe_held(slot, outcome, now);
+        events.changed(change);
+        if !keep {
+            if let Some(slot) = kept.take() {
+                events.add(self.limiter.release(slot));
+            }
+        }
         if let Some(flip) = flip {
             self.flipped(flip, now, events);
         }

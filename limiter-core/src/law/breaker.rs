@@ -167,6 +167,7 @@ impl Phase {
         })
     }
 
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     const fn half_open(self, generation: u32, good: u32, out: u32) -> Self {
         Self::new(
             Kind::HalfOpen,
@@ -264,6 +265,7 @@ impl Phase {
     }
 
     /// Open, in the next generation.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) const fn open(self) -> Self {
         let reopened = match self.kind() {
             Kind::Closed => 0,
