@@ -38,19 +38,19 @@ pub(crate) struct Bounds {
 /// Without compare-and-swap, and atomics through critical sections.
 #[cfg(board = "microbit")]
 pub(crate) const BOUNDS: Bounds = Bounds {
-    pair: bound(140, 250),
-    overload: bound(75, 270),
-    refusal: bound(50, 60),
-    aimd: untargeted(980),
-    knee: untargeted(7_300),
+    pair: bound(140, 220),
+    overload: bound(75, 240),
+    refusal: bound(50, 35),
+    aimd: untargeted(960),
+    knee: untargeted(7_200),
     join: bound(40, 60),
     again: bound(40, 40),
-    release: bound(40, 150),
+    release: bound(40, 155),
     take: bound(40, 40),
     leave: bound(40, 55),
     clock: untargeted(20),
-    withdraw: bound(50, 245),
-    call: bound(380, 2_850),
+    withdraw: bound(50, 240),
+    call: bound(380, 2_650),
     save: untargeted(2_600),
 };
 
@@ -59,7 +59,7 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     pair: bound(80, 158),
     overload: bound(40, 158),
     refusal: bound(20, 30),
-    aimd: untargeted(500),
+    aimd: untargeted(480),
     knee: untargeted(2_300),
     join: bound(40, 55),
     again: bound(40, 40),
@@ -67,7 +67,7 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     take: bound(40, 40),
     leave: bound(40, 40),
     clock: untargeted(20),
-    withdraw: bound(40, 140),
-    call: bound(200, 1_500),
-    save: untargeted(2_150),
+    withdraw: bound(40, 135),
+    call: bound(200, 1_460),
+    save: untargeted(2_050),
 };
