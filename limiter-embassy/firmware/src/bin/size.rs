@@ -92,8 +92,8 @@ mod dependency {
     use core::time::Duration;
 
     use limiter_core::{
-        Call, CallOptions, Config, Dependency, DependencyConfig, Ending, Journal, Policy, Random, Record,
-        TickRate, Ticks, Tokens,
+        Call, CallOptions, Config, Dependency, DependencyConfig, Ending, Journal, Policy, Random,
+        Record, TickRate, Ticks, Tokens,
     };
 
     use super::limiter::{Law, every_operation as every_operation_of_its_limiter, now};
