@@ -40,7 +40,7 @@ pub(crate) struct Bounds {
 pub(crate) const BOUNDS: Bounds = Bounds {
     pair: bound(140, 220),
     overload: bound(75, 240),
-    refusal: bound(50, 35),
+    refusal: bound(50, 60),
     aimd: untargeted(960),
     knee: untargeted(7_200),
     join: bound(40, 60),
