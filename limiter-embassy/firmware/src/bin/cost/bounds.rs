@@ -68,6 +68,6 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     leave: bound(40, 40),
     clock: untargeted(20),
     withdraw: bound(40, 135),
-    call: bound(200, 1_460),
+    call: bound(200, 1_490),
     save: untargeted(2_050),
 };
