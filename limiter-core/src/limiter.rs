@@ -2,7 +2,7 @@
 
 use crate::cell::admission::{Admission, Arrival, Occupancy};
 use crate::cell::controls::Controls;
-use crate::cell::gate::{Gate, SET, Seen};
+use crate::cell::gate::{Gate, SET};
 use crate::cell::peak::Peak;
 use crate::cell::sampling::Sampling;
 use crate::cell::shares::ClassShares;
@@ -204,17 +204,10 @@ impl<L: Law> Limiter<L> {
 
     #[inline]
     fn take(&self, arrival: Arrival) -> Result<Entered, Rejected> {
-        match self.seize(arrival) {
-            Ok(seen) => Ok(self.drawn(seen)),
+        match self.entry.admission.acquire(arrival) {
+            Ok(after) => Ok(self.entered(after)),
             Err(seen) => Err(refusal(seen)),
         }
-    }
-
-    #[inline]
-    fn seize(&self, arrival: Arrival) -> Result<Seen, Occupancy> {
-        let after = self.entry.admission.acquire(arrival)?;
-        self.entry.peak.raise(after.inflight());
-        Ok(self.entry.gate.read())
     }
 
     /// Notes what an admission makes of the gauges, and draws whether it is timed.
@@ -227,13 +220,8 @@ impl<L: Law> Limiter<L> {
     /// Draws whether an admission is timed, and what else its slot carries.
     #[inline]
     pub(crate) fn draw(&self) -> Entered {
-        self.drawn(self.entry.gate.read())
-    }
-
-    #[inline]
-    fn drawn(&self, seen: Seen) -> Entered {
         Entered {
-            seen,
+            seen: self.entry.gate.read(),
             drawn: self.entry.sampling.draw(),
         }
     }
