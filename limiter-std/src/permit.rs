@@ -77,7 +77,15 @@ impl<L: Law, C: Clock> Drop for Taken<L, C> {
 #[must_use = "dropping a permit frees its slot at once"]
 pub struct Permit<L: Law = Knee, C: Clock = MonotonicClock> {
     taken: Taken<L, C>,
-    recorded: bool,
+    recorded: Recorded,
+}
+
+/// Whether an outcome was recorded. As wide as a word, so that there is no padding, which would be moved byte by byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+enum Recorded {
+    No,
+    Yes,
 }
 
 impl<L: Law, C: Clock> Permit<L, C> {
@@ -88,7 +96,7 @@ impl<L: Law, C: Clock> Permit<L, C> {
         }
         Self {
             taken: Taken { shared, slot },
-            recorded: false,
+            recorded: Recorded::No,
         }
     }
 
@@ -98,7 +106,7 @@ impl<L: Law, C: Clock> Permit<L, C> {
         let slot = Some(slot.into());
         Self {
             taken: Taken { shared, slot },
-            recorded: false,
+            recorded: Recorded::No,
         }
     }
 
@@ -126,18 +134,18 @@ impl<L: Law, C: Clock> Permit<L, C> {
 
     #[inline]
     fn record_once(&mut self, outcome: Outcome, at: Option<Timestamp>) -> bool {
-        if self.recorded {
+        if self.recorded == Recorded::Yes {
             return false;
         }
         // Before the law runs: if one of the user's panics, dropping must not run it again.
-        self.recorded = true;
+        self.recorded = Recorded::Yes;
         self.taken.observe(outcome, at);
         true
     }
 
     /// Frees the slot and teaches nothing, whatever its age: for slots that were not used.
     pub fn forget(mut self) {
-        self.recorded = true;
+        self.recorded = Recorded::Yes;
     }
 
     /// Shares the slot: it is freed when the last share is dropped.
@@ -147,12 +155,12 @@ impl<L: Law, C: Clock> Permit<L, C> {
 
     /// As [`into_hold`](Permit::into_hold); every share of this slot is one of `outer`'s too.
     pub(crate) fn into_hold_within(mut self, outer: Option<Hold<L, C>>) -> Hold<L, C> {
-        let recorded = core::mem::replace(&mut self.recorded, true);
+        let recorded = core::mem::replace(&mut self.recorded, Recorded::Yes);
         let taken = Taken {
             shared: Arc::clone(&self.taken.shared),
             slot: self.taken.slot.take(),
         };
-        Hold::new(taken, recorded, outer)
+        Hold::new(taken, recorded == Recorded::Yes, outer)
     }
 
     /// How long the slot has been taken. Time spent waiting for it is not included. `None` when it is not
@@ -170,7 +178,7 @@ impl<L: Law, C: Clock> Permit<L, C> {
 impl<L: Law, C: Clock> Drop for Permit<L, C> {
     #[inline]
     fn drop(&mut self) {
-        if !self.recorded {
+        if self.recorded == Recorded::No {
             self.record_once(Outcome::Ignored, None);
         }
     }
@@ -179,7 +187,7 @@ impl<L: Law, C: Clock> Drop for Permit<L, C> {
 impl<L: Law, C: Clock> fmt::Debug for Permit<L, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Permit")
-            .field("recorded", &self.recorded)
+            .field("recorded", &(self.recorded == Recorded::Yes))
             .finish_non_exhaustive()
     }
 }

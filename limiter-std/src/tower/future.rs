@@ -65,6 +65,7 @@ impl<Y: Role<S, Req>, S: Service<Req>, Req> ResponseFuture<Y, S, Req> {
 impl<Y: Role<S, Req>, S: Service<Req>, Req> Future for ResponseFuture<Y, S, Req> {
     type Output = Answer<Y, S, Req>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.project().state;
         loop {

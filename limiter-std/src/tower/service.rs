@@ -51,6 +51,7 @@ where
     type Error = Failed<Y, S, Req>;
     type Future = ResponseFuture<Y, S, Req>;
 
+    #[inline]
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         if self.layer.limiter().is_closed() {
             let seen = self.layer.limiter().snapshot();
@@ -62,6 +63,7 @@ where
         self.inner.poll_ready(context).map_err(Y::Guard::error)
     }
 
+    #[inline]
     fn call(&mut self, mut request: Req) -> Self::Future {
         if let Err(rejected) = self.layer.welcome(&mut request) {
             return ResponseFuture::answered(self.layer.refuse(rejected, request));
