@@ -28,7 +28,7 @@ impl Slot {
     /// clock only then.
     #[inline]
     pub const fn asks_time(&self, outcome: Outcome) -> bool {
-        self.tag.timed().is_some() || matches!(outcome, Outcome::Overload)
+        self.is_timed() || matches!(outcome, Outcome::Overload)
     }
 
     /// Whether it is timed; others stand for one that is not.
@@ -96,11 +96,8 @@ impl<L: Law> Limiter<L> {
 
     /// The same slot for work that starts now.
     pub(crate) fn renew(&self, slot: Slot, now: Timestamp) -> Slot {
-        Slot {
-            started: self.settings.at(now),
-            tag: slot.tag.renewed(self.entry.gate.read().epoch()),
-            ..slot
-        }
+        let tag = slot.tag.renewed(self.entry.gate.read().epoch());
+        self.date(Slot { tag, ..slot }, now)
     }
 }
 

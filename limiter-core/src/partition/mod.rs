@@ -194,11 +194,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     pub fn admit(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
         match self.enter_own(request, now) {
             Some(seat) => Ok(seat),
-            // Taken apart, so that the seat of most stays out of memory.
-            None => match self.enter(Arrival::Newcomer, request, now) {
-                Ok(seat) => Ok(seat),
-                Err(refused) => Err(refused),
-            },
+            None => self.enter(Arrival::Newcomer, request, now),
         }
     }
 
