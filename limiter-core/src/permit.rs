@@ -131,6 +131,12 @@ impl Sample {
         }
     }
 
+    /// Whether `outcome` is to be counted: a success that is not timed is not, for others stand for it.
+    #[inline]
+    pub const fn counts(self, outcome: Outcome) -> bool {
+        self.tag.timed().is_some() || !matches!(outcome, Outcome::Success)
+    }
+
     /// Whether `outcome` adds to the window. Of work that is not timed, success and failure do not.
     #[inline]
     pub(crate) const fn teaches(self, outcome: Outcome) -> bool {

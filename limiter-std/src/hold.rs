@@ -140,6 +140,9 @@ pub(crate) struct Deferred<L: Law, C: Clock> {
 impl<L: Law, C: Clock> Deferred<L, C> {
     /// Records how the work ended, as of `at` on the limiter's clock.
     pub(crate) fn record(self, outcome: Outcome, at: Timestamp) {
+        if !self.sample.counts(outcome) {
+            return;
+        }
         let now = self.shared.clock().now();
         self.shared.count_ended(self.sample, outcome);
         self.shared.observe(self.sample, outcome, at, now);

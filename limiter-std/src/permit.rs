@@ -8,7 +8,7 @@ use core::time::Duration;
 #[cfg(feature = "http")]
 use limiter_core::Sample;
 use limiter_core::law::{Knee, Law};
-use limiter_core::{Outcome, Seat, Slot, Timestamp};
+use limiter_core::{Outcome, Seat, Timestamp};
 use std::sync::Arc;
 
 /// A slot that is freed when this is dropped, whatever else unwinds.
@@ -24,10 +24,8 @@ impl<L: Law, C: Clock> Taken<L, C> {
     #[inline]
     pub(crate) fn observe(&self, outcome: Outcome, at: Option<Timestamp>) {
         match &self.slot {
-            // Others stand for it.
-            Some(seat) if outcome == Outcome::Success && !seat.slot().is_timed() => {}
-            Some(seat) => self.tell(seat, outcome, at),
-            None => {}
+            Some(seat) if seat.slot().sample().counts(outcome) => self.tell(seat, outcome, at),
+            _ => {}
         }
     }
 
@@ -94,16 +92,6 @@ impl<L: Law, C: Clock> Permit<L, C> {
         if let Some(seat) = &slot {
             shared.count_admitted(seat.slot());
         }
-        Self {
-            taken: Taken { shared, slot },
-            recorded: Recorded::No,
-        }
-    }
-
-    /// Of a slot that others stand for: nothing is counted.
-    #[inline]
-    pub(crate) fn untimed(shared: Arc<Shared<L, C>>, slot: Slot) -> Self {
-        let slot = Some(slot.into());
         Self {
             taken: Taken { shared, slot },
             recorded: Recorded::No,

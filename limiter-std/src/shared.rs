@@ -286,12 +286,10 @@ impl<L: Law, C: Clock> Shared<L, C> {
         self.look_for_pressure();
     }
 
-    /// Counts how a permit ended.
+    /// Counts how a permit ended, where [that counts](Sample::counts).
     #[inline]
     pub(crate) fn count_ended(&self, sample: Sample, outcome: Outcome) {
-        if sample.stands_for() != 0 || outcome != Outcome::Success {
-            self.counters.ended(outcome, sample.stands_for() as usize);
-        }
+        self.counters.ended(outcome, sample.stands_for() as usize);
     }
 
     /// The partitions, if there are.

@@ -252,8 +252,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     /// Records what became of a seat and frees it; for adapters.
     #[inline]
     pub fn settle(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
-        // A success that is not timed is counted by those that stand for it.
-        if matches!(outcome, Outcome::Success) && seat.0.sample().stands_for() == 0 {
+        if !seat.0.sample().counts(outcome) {
             return self.release(seat);
         }
         self.settle_counted(seat, outcome, now)

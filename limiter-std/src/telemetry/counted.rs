@@ -31,7 +31,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
         // Whatever is rare is a call of its own, so that nothing has to be kept for it.
         match self.shared().core().admit(Timestamp::default()) {
             Ok(slot) if slot.is_timed() => Ok(self.begin_timed(slot)),
-            Ok(slot) => Ok(Permit::untimed(Arc::clone(self.shared()), slot)),
+            Ok(slot) => Ok(Permit::new(Arc::clone(self.shared()), Some(slot.into()))),
             Err(refused) => self.try_otherwise(refused),
         }
     }
