@@ -165,6 +165,12 @@ impl Rejected {
             idle: 0,
         }
     }
+
+    /// The same numbers, and another reason; for adapters.
+    pub const fn because(mut self, reason: RejectReason) -> Self {
+        self.reason = reason;
+        self
+    }
 }
 
 /// Why an acquire was refused.

@@ -4,7 +4,7 @@ use crate::clock::RATE;
 use crate::dependency::entropy;
 use crate::request::Request;
 use crate::sync::{AtomicU32, Ordering};
-use crate::wait::{may_come, with_reason};
+use crate::wait::may_come;
 use limiter_core::{Callers, RejectReason, Rejected, Standing, Timestamp};
 use std::sync::OnceLock;
 
@@ -69,7 +69,7 @@ impl Crowd {
 /// not enough for all already.
 pub(crate) fn told(refused: Rejected, standing: Standing) -> Rejected {
     if may_come(refused) && standing != Standing::Within {
-        return with_reason(refused, RejectReason::OverShare);
+        return refused.because(RejectReason::OverShare);
     }
     refused
 }

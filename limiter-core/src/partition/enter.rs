@@ -171,7 +171,7 @@ fn full(refused: Rejected, partition: u16, room: &Room) -> Rejected {
         RejectReason::AtLimit | RejectReason::TooFewFree(_) => {
             let quota = room.load().quota();
             let reason = RejectReason::PartitionFull { partition, quota };
-            Rejected::new(reason, refused.limit, refused.inflight)
+            refused.because(reason)
         }
         _ => refused,
     }

@@ -150,8 +150,7 @@ impl<M: RawMutex, L: Law, const N: usize> Lane<'_, M, L, N> {
                     if queue.is_empty() {
                         self.core.clear_waiting();
                     }
-                    let full = RejectReason::QueueFull;
-                    let refused = Rejected::new(full, refused.limit, refused.inflight);
+                    let refused = refused.because(RejectReason::QueueFull);
                     (Joined::Ended(Err(refused)), Some(waker))
                 }
             }

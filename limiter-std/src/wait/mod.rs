@@ -150,7 +150,7 @@ pub(crate) fn join<A: Lane + ?Sized>(
         deadline: queue.deadline(wish.deadline, now),
     };
     if let Err(reason) = make_place(&mut queue, waiter, refused, &mut woken) {
-        return Joined::Ended(Err(with_reason(refused, reason)));
+        return Joined::Ended(Err(refused.because(reason)));
     }
     let key = queue.push(waiter, waker);
     announce(lane.way(), &mut queue, &wish.request);
@@ -241,14 +241,10 @@ fn make_place(
     }
     let first = queue.first().map(|(place, _)| place);
     let made = if let Some(late) = queue.late(first, now) {
-        queue.end(late, Err(with_reason(refused, RejectReason::TimedOut)), now)
+        queue.end(late, Err(refused.because(RejectReason::TimedOut)), now)
     } else {
         let place = queue.evictable(request).ok_or(RejectReason::QueueFull)?;
-        queue.end(
-            place,
-            Err(with_reason(refused, RejectReason::QueueFull)),
-            now,
-        )
+        queue.end(place, Err(refused.because(RejectReason::QueueFull)), now)
     };
     if let Some(waker) = made {
         woken.push(waker);
@@ -274,11 +270,6 @@ pub(crate) fn may_come(refused: Rejected) -> bool {
             | RejectReason::ShareTaken
             | RejectReason::WaitersAhead
     )
-}
-
-pub(crate) const fn with_reason(mut refused: Rejected, reason: RejectReason) -> Rejected {
-    refused.reason = reason;
-    refused
 }
 
 /// That the time of a waiter is over.
