@@ -33,9 +33,10 @@ const fn div_rem_by_shifting(n: u64, d: u32) -> (u64, u32) {
     ((high as u64) << 32 | low as u64, rest)
 }
 
-/// Cores without compare-and-swap (ARMv6-M) divide and count leading zeros in software too, by routines of the
-/// compiler that are unrolled: 400 and 100 bytes. There the loops below stand for them.
-const BARE: bool = cfg!(not(target_has_atomic = "32"));
+/// ARM cores without compare-and-swap (ARMv6-M) divide and count leading zeros in software too, by routines of the
+/// compiler that are unrolled: 400 and 100 bytes. There the loops below stand for them. RISC-V may divide without
+/// having atomics.
+const BARE: bool = cfg!(all(target_arch = "arm", not(target_has_atomic = "32")));
 
 /// `n / d`; 0 for `d` 0.
 #[cfg_attr(target_pointer_width = "64", inline)]
