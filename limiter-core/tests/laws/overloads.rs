@@ -1,7 +1,7 @@
 //! What overloads do: from which share on, and how much.
 
 use crate::drive::Drive;
-use limiter_core::law::{Aimd, AnyLaw, Gradient, Law, Reason, Vegas};
+use limiter_core::law::{Aimd, AnyLaw, Gradient, Knee, Law, Reason, Vegas};
 
 const BASE: u64 = 10_000;
 
@@ -47,6 +47,20 @@ fn overload_takes_the_larger_of_the_share_and_what_the_rtt_would_take() {
     // g is a half: an eighth.
     check(gradient.keep(999).expect("in range"), 40, 10 * BASE, 35);
     check(gradient.keep(500).expect("in range"), 40, 10 * BASE, 20);
+}
+
+/// Both start a search, whose higher limit has to fit below the maximum.
+#[test]
+fn of_two_cuts_at_the_maximum_the_deeper_one_does_not_end_higher() {
+    let limits = [320, 400, 600].map(|overloads| {
+        let mut drive = Drive::new(Knee::new(), 1_000);
+        let mut window = drive.busy(BASE);
+        (window.successes, window.overloads) = (1_000 - overloads, overloads);
+        let decision = drive.step(window);
+        assert_eq!(decision.reason, Reason::CutOverload);
+        decision.limit
+    });
+    assert!(limits.is_sorted_by(|less, more| less >= more), "{limits:?}");
 }
 
 #[test]

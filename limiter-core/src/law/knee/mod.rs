@@ -93,9 +93,10 @@ impl Law for Knee {
         };
         let floor = window.min.saturating_mul(256);
         let ceiling = window.max.saturating_mul(256);
-        // The higher limit has to fit below the maximum, or there would be nothing to compare.
-        let spread = state.spread(self);
-        state.middle = state.middle.min(ceiling.saturating_sub(spread)).max(floor);
+        // The higher limit has to fit below the maximum, or there would be nothing to compare: also the spread of the
+        // maximum, or of two cuts the deeper one could end higher.
+        let most = ceiling.saturating_sub(state.spread_at(ceiling, self));
+        state.middle = state.middle.min(most).max(floor);
         let (limit, next) = state.next_phase(self, window);
         // Whichever phase is next: a cut is never up, and demand that did not reach the limit needs no more.
         let limit = if reason == Reason::CutOverload {

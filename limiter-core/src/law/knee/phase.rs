@@ -90,7 +90,7 @@ impl State {
         if self.mode == Mode::Ramp {
             return self.middle >> 8;
         }
-        let spread = self.spread(law);
+        let spread = self.spread_at(self.middle, law);
         let limit = if self.high {
             self.middle.saturating_add(spread)
         } else {
@@ -99,17 +99,17 @@ impl State {
         (limit.saturating_add(dither) >> 8).max(u32::from(self.high) + 1)
     }
 
-    /// How far the two limits are from the middle (Q8): a quarter or a half of it in a search; otherwise 4 √L times
+    /// How far the two limits are from a middle (Q8): a quarter or a half of it in a search; otherwise 4 √L times
     /// what it is at a limit of 16.
     ///
     /// By the root, because the throughput of a service with more slots is known better, and because of
     /// two limiters in front of one server the one with the smaller share then moves by the larger part
     /// of its own, sees more room than the other, and gains on it.
-    pub(super) fn spread(&self, law: &Knee) -> u32 {
+    pub(super) fn spread_at(&self, middle: u32, law: &Knee) -> u32 {
         let spread = match self.mode {
-            Mode::Search if self.bloated != 0 => self.middle / 2,
-            Mode::Search => self.middle / 4,
-            _ => scale_per_mille(isqrt(self.middle) * 64, law.spread_per_mille),
+            Mode::Search if self.bloated != 0 => middle / 2,
+            Mode::Search => middle / 4,
+            _ => scale_per_mille(isqrt(middle) * 64, law.spread_per_mille),
         };
         spread.max(128)
     }
