@@ -140,23 +140,22 @@ impl<M: RawMutex, L: Law, const N: usize> Lane<'_, M, L, N> {
                     Err(refused) if refused.reason != RejectReason::Closed => {}
                     ended => {
                         self.core.clear_waiting();
-                        return (Joined::Ended(ended), Some(waker));
+                        return (Some(Joined::Ended(ended)), Some(waker));
                     }
                 }
             }
             match queue.push(waker) {
-                Ok(key) => (Joined::Queued(key), None),
+                Ok(key) => (Some(Joined::Queued(key)), None),
                 Err(waker) => {
                     if queue.is_empty() {
                         self.core.clear_waiting();
                     }
-                    let refused = refused.because(RejectReason::QueueFull);
-                    (Joined::Ended(Err(refused)), Some(waker))
+                    (None, Some(waker))
                 }
             }
         });
         drop(unused);
-        joined
+        joined.unwrap_or_else(|| Joined::Ended(Err(refused.because(RejectReason::QueueFull))))
     }
 
     /// Looks whether a waiter's wait has ended, and takes its node out if it has.
