@@ -11,7 +11,10 @@ pub enum Outcome {
     Overload,
     /// The dependency is wrong but not full. Says nothing about the limit.
     Failure,
-    /// The caller was wrong or went away. Teaches nothing when younger than the usual RTT; when older it
-    /// is evidence of slowness, or callers with a deadline would hide a collapse.
+    /// An answer that says nothing about load: the caller was wrong, a 404 or 400. Teaches nothing, however long
+    /// it took.
     Ignored,
+    /// No answer, for nobody waited any more: the caller went away. Teaches nothing when younger than the usual
+    /// RTT; when older it is evidence of slowness, or callers with a deadline would hide a collapse.
+    Cancelled,
 }

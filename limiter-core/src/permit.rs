@@ -137,10 +137,11 @@ impl Sample {
         self.tag.timed().is_some() || !matches!(outcome, Outcome::Success)
     }
 
-    /// Whether `outcome` adds to the window. Of work that is not timed, success and failure do not.
+    /// Whether `outcome` adds to the window. Of work that is not timed, only an overload does, and that it was
+    /// given up.
     #[inline]
     pub(crate) const fn teaches(self, outcome: Outcome) -> bool {
-        self.tag.timed().is_some() || matches!(outcome, Outcome::Overload | Outcome::Ignored)
+        self.tag.timed().is_some() || matches!(outcome, Outcome::Overload | Outcome::Cancelled)
     }
 }
 
@@ -148,7 +149,7 @@ impl Sample {
 ///
 /// `H` is how the permit reaches its limiter: a reference, or an owner such as `Arc<Limiter>`.
 /// Dropping it without an outcome frees the slot and teaches nothing, for a destructor has no clock;
-/// [`finish`](Permit::finish) with [`Outcome::Ignored`] where the time is at hand.
+/// [`finish`](Permit::finish) with [`Outcome::Cancelled`] where the time is at hand.
 #[must_use = "dropping a permit frees its slot at once"]
 pub struct Permit<H: Handle> {
     handle: H,

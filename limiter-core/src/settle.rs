@@ -195,7 +195,7 @@ impl<L: Law> Limiter<L> {
         let shift = sample.tag.timed().unwrap_or(0);
         let overload = match outcome {
             Outcome::Overload => counts,
-            Outcome::Ignored => {
+            Outcome::Cancelled => {
                 self.give_up();
                 // Given up when it was older than usual: evidence of slowness. With callers that give up
                 // after a deadline, a server of 64 slots that fell to 4 had no goodput left under every law
@@ -203,7 +203,7 @@ impl<L: Law> Limiter<L> {
                 let usual = self.window.usual();
                 counts && usual != 0 && units > usual
             }
-            Outcome::Failure | Outcome::Success => false,
+            Outcome::Failure | Outcome::Ignored | Outcome::Success => false,
         };
         let fill = if position == Position::Settling {
             self.window.fill()
@@ -217,12 +217,12 @@ impl<L: Law> Limiter<L> {
     #[inline]
     fn record_untimed(&self, sample: Sample, outcome: Outcome, now: Word) -> bool {
         match outcome {
-            Outcome::Success | Outcome::Failure => false,
+            Outcome::Success | Outcome::Failure | Outcome::Ignored => false,
             Outcome::Overload => {
                 let epoch = self.entry.gate.read().epoch();
                 sample.tag.is_of(epoch) && self.overloaded(now)
             }
-            Outcome::Ignored => {
+            Outcome::Cancelled => {
                 self.give_up();
                 false
             }

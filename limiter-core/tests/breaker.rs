@@ -116,7 +116,7 @@ fn an_overload_is_a_failure_and_the_callers_own_error_is_nothing() {
         end(breaker.try_pass(at(0)).unwrap(), Outcome::Ignored, 0);
     }
     end(breaker.try_pass(at(0)).unwrap(), Outcome::Overload, 0);
-    end(breaker.try_pass(at(0)).unwrap(), Outcome::Ignored, 0);
+    end(breaker.try_pass(at(0)).unwrap(), Outcome::Cancelled, 0);
     assert_eq!(breaker.state(at(0)), BreakerState::Closed);
     end(breaker.try_pass(at(0)).unwrap(), Outcome::Overload, 0);
     assert!(is_open(&breaker, 0));

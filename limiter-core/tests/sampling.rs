@@ -117,7 +117,7 @@ fn permits_that_are_given_up_late_in_numbers_are_all_timed_soon_and_cut() {
     let windows = watch(32, 200_000, |turn| match turn {
         0..100_000 => (100, Outcome::Success),
         _ if turn % 2 == 0 => (100, Outcome::Success),
-        _ => (2_000, Outcome::Ignored),
+        _ => (2_000, Outcome::Cancelled),
     });
     let after = |window: &&Window| window.now >= at(110_000 + 4_000);
     let late: Vec<_> = windows.iter().filter(after).collect();
@@ -129,10 +129,24 @@ fn permits_that_are_given_up_late_in_numbers_are_all_timed_soon_and_cut() {
     }
 }
 
+/// A server whose 404s take as long as they like: they are no overloads, and do not end the sparing of clocks.
+#[test]
+fn answers_that_say_nothing_about_load_neither_cut_nor_bring_timing_back() {
+    let windows = watch(32, 200_000, |turn| match turn % 2 {
+        0 => (2_000, Outcome::Ignored),
+        _ => (100, Outcome::Success),
+    });
+    assert!(windows.len() > 3);
+    for window in windows.iter().skip(2) {
+        assert_eq!(window.untimed > 0, WIDE);
+        assert_eq!(window.overloads, 0, "{window:?}");
+    }
+}
+
 #[test]
 fn permits_that_are_given_up_now_and_then_do_not_bring_timing_back() {
     let windows = watch(32, 200_000, |turn| match turn % 200 {
-        0 => (2_000, Outcome::Ignored),
+        0 => (2_000, Outcome::Cancelled),
         _ => (100, Outcome::Success),
     });
     for window in windows.iter().skip(2) {

@@ -11,7 +11,7 @@ use limiter_core::{Outcome, Slot};
 ///
 /// # Cancellation
 ///
-/// Dropping it without an outcome records [`Outcome::Ignored`] at that moment and frees the slot: a caller
+/// Dropping it without an outcome records [`Outcome::Cancelled`] at that moment and frees the slot: a caller
 /// who goes away early teaches nothing, and one who waited much longer than usual still counts. A dropped
 /// permit never runs a law; the window that it completes is closed by the next call of a task.
 #[must_use = "dropping a permit frees its slot at once"]
@@ -50,7 +50,7 @@ impl<'a, M: RawMutex, L: Law, const WAITERS: usize> Permit<'a, M, L, WAITERS> {
 impl<M: RawMutex, L: Law, const WAITERS: usize> Drop for Permit<'_, M, L, WAITERS> {
     fn drop(&mut self) {
         if let Some(slot) = self.take() {
-            self.lane.settle_without_law(slot, Outcome::Ignored);
+            self.lane.settle_without_law(slot, Outcome::Cancelled);
         }
     }
 }

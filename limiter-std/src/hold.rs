@@ -33,7 +33,7 @@ use {crate::shared::Shared, limiter_core::Sample};
 ///
 /// # Cancellation
 ///
-/// When no share recorded an outcome, the last drop records [`Outcome::Ignored`] at that moment.
+/// When no share recorded an outcome, the last drop records [`Outcome::Cancelled`] at that moment.
 #[must_use = "dropping the last share frees the slot at once"]
 pub struct Hold<L: Law = Knee, C: Clock = MonotonicClock> {
     common: Arc<Common<L, C>>,
@@ -107,7 +107,7 @@ impl<L: Law, C: Clock> Drop for Common<L, C> {
     fn drop(&mut self) {
         // Relaxed: the last drop of an `Arc` comes after everything that was done with the others.
         if !self.recorded.load(Ordering::Relaxed) {
-            self.record(Outcome::Ignored, None);
+            self.record(Outcome::Cancelled, None);
         }
     }
 }

@@ -69,7 +69,7 @@ impl<L: Law, C: Clock> Drop for Taken<L, C> {
 ///
 /// # Cancellation
 ///
-/// Dropping it without an outcome records [`Outcome::Ignored`] at that moment and frees the slot. So a
+/// Dropping it without an outcome records [`Outcome::Cancelled`] at that moment and frees the slot. So a
 /// caller who goes away early teaches nothing, and one who waited much longer than usual still counts.
 /// The same holds for a panic that unwinds through it.
 #[must_use = "dropping a permit frees its slot at once"]
@@ -167,7 +167,7 @@ impl<L: Law, C: Clock> Drop for Permit<L, C> {
     #[inline]
     fn drop(&mut self) {
         if self.recorded == Recorded::No {
-            self.record_once(Outcome::Ignored, None);
+            self.record_once(Outcome::Cancelled, None);
         }
     }
 }

@@ -57,7 +57,7 @@ fn every_way_in_counts_one_and_every_way_out_counts_it_off() {
         drop,
         Taken::forget,
         |permit| permit.finish(Outcome::Success),
-        |permit| permit.finish(Outcome::Ignored),
+        |permit| permit.finish(Outcome::Cancelled),
         |mut permit| {
             let now = permit.now();
             assert!(permit.record(Outcome::Failure, now));

@@ -74,6 +74,7 @@ fn everything_that_became_of_a_request_is_counted_once() {
     permits().finish(Outcome::Success);
     permits().finish(Outcome::Overload);
     permits().finish(Outcome::Failure);
+    permits().finish(Outcome::Ignored);
     drop(permits());
     let hold = permits().into_hold();
     hold.record(Outcome::Success, hold.now());
@@ -81,9 +82,9 @@ fn everything_that_became_of_a_request_is_counted_once() {
     drop(hold);
     permits().forget();
     let counts = limiter.counts();
-    assert_eq!(counts.admitted, 6);
+    assert_eq!(counts.admitted, 7);
     assert_eq!((counts.succeeded, counts.overloaded), (2, 1));
-    assert_eq!((counts.failed, counts.ignored), (1, 1));
+    assert_eq!((counts.failed, counts.ignored, counts.cancelled), (1, 1, 1));
     assert_eq!(counts.refused.total(), 0);
 }
 

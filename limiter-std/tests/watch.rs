@@ -142,7 +142,8 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     let outcome = prop_oneof![
         Just(Outcome::Success),
         Just(Outcome::Overload),
-        Just(Outcome::Ignored)
+        Just(Outcome::Ignored),
+        Just(Outcome::Cancelled)
     ];
     let event = prop_oneof![
         5 => (0_usize..4, 1_u32..4).prop_map(|(class, weight)| Event::Try(class, weight)),

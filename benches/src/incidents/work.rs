@@ -52,7 +52,7 @@ impl World<'_> {
             if job.deadline <= now && process.reads_deadlines() {
                 // Nobody waits for it any more, and its work is not begun.
                 let token = std::mem::take(&mut job.token);
-                process.settle(token, Outcome::Ignored, now);
+                process.settle(token, Outcome::Cancelled, now);
                 self.queue
                     .push(now + self.network, Happening::Reply(index, Answer::Failure));
                 continue;

@@ -90,7 +90,7 @@ impl<'a, G: Gate> World<'a, G> {
             })
             .collect();
         let (length, gave_up) = match model.cancel_ms {
-            Some(ms) if ms < model.deadline_ms => (ms, Outcome::Ignored),
+            Some(ms) if ms < model.deadline_ms => (ms, Outcome::Cancelled),
             _ => (model.deadline_ms, Outcome::Overload),
         };
         let stage = Stage::at(model, span.from);

@@ -28,11 +28,12 @@ pub(crate) fn run(data: &[u8]) {
 }
 
 fn op(input: &mut Input<'_>) -> Op {
-    const OUTCOMES: [Outcome; 4] = [
+    const OUTCOMES: [Outcome; 5] = [
         Outcome::Success,
         Outcome::Failure,
         Outcome::Overload,
         Outcome::Ignored,
+        Outcome::Cancelled,
     ];
     match input.upto(7) {
         0..=2 => Op::Enter,

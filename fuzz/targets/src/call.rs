@@ -35,7 +35,7 @@ pub(crate) fn run(data: &[u8]) {
 }
 
 fn ending(input: &mut Input<'_>) -> Ending {
-    match input.upto(8) {
+    match input.upto(9) {
         0 => Ending::success(),
         1 => Ending::failure(),
         2 => Ending::permanent(),
@@ -43,7 +43,8 @@ fn ending(input: &mut Input<'_>) -> Ending {
         4 => Ending::timeout(),
         5 => Ending::ignored(),
         6 => Ending::overload().do_not_retry(),
-        7 => Ending::overload().retry_after(Ticks::new(input.odd())),
+        7 => Ending::cancelled(),
+        8 => Ending::overload().retry_after(Ticks::new(input.odd())),
         _ => Ending::failure().retry_after(Ticks::new(input.upto(10_000))),
     }
 }

@@ -5,12 +5,13 @@ use crate::laws::{bounds, law, rate};
 use core::time::Duration;
 use limiter_core::{Config, Limiter, Outcome, RejectReason, Tickets, Ticks, Timestamp};
 
-const OUTCOMES: [Outcome; 5] = [
+const OUTCOMES: [Outcome; 6] = [
     Outcome::Success,
     Outcome::Success,
     Outcome::Overload,
     Outcome::Failure,
     Outcome::Ignored,
+    Outcome::Cancelled,
 ];
 
 pub(crate) fn run(data: &[u8]) {

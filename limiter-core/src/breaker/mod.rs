@@ -244,7 +244,7 @@ pub(crate) const fn verdict(outcome: Outcome) -> Verdict {
     match outcome {
         Outcome::Success => Verdict::Good,
         Outcome::Overload | Outcome::Failure => Verdict::Bad,
-        Outcome::Ignored => Verdict::Ignored,
+        Outcome::Ignored | Outcome::Cancelled => Verdict::Ignored,
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) enum How {
     Refused,
     Timeout,
     Ignored,
+    Cancelled,
     Superseded,
 }
 
@@ -90,9 +91,14 @@ impl Ending {
         Self::new(How::Timeout)
     }
 
-    /// The caller was wrong or went away: says nothing about the dependency, and is never retried.
+    /// The caller was wrong: says nothing about the dependency, and is never retried.
     pub const fn ignored() -> Self {
         Self::new(How::Ignored)
+    }
+
+    /// The caller went away, and nobody waits for an answer: never retried. It took so long at least.
+    pub const fn cancelled() -> Self {
+        Self::new(How::Cancelled)
     }
 
     pub(crate) const fn superseded() -> Self {
@@ -148,7 +154,8 @@ impl Ending {
             How::Success => Outcome::Success,
             How::Failure | How::Permanent | How::Refused => Outcome::Failure,
             How::Overload | How::Timeout => Outcome::Overload,
-            How::Ignored | How::Superseded => Outcome::Ignored,
+            How::Ignored => Outcome::Ignored,
+            How::Cancelled | How::Superseded => Outcome::Cancelled,
         }
     }
 }

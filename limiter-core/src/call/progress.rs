@@ -157,7 +157,9 @@ impl<D: Depends> Call<D> {
         let alone = self.running.iter().all(Option::is_none);
         let next = match ending.how {
             How::Success => Some(Phase::Over(Step::Done)),
-            How::Permanent | How::Ignored => Some(Phase::Over(Step::GiveUp(GiveUp::Permanent))),
+            How::Permanent | How::Ignored | How::Cancelled => {
+                Some(Phase::Over(Step::GiveUp(GiveUp::Permanent)))
+            }
             _ => {
                 self.note(ending);
                 alone.then(|| self.plan(ending, left, now, random))

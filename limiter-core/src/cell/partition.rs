@@ -70,7 +70,7 @@ pub(crate) struct Room {
     looked: AtomicU32,
     pooled: AtomicU32,
     refused: AtomicU32,
-    ended: [AtomicU32; 4],
+    ended: [AtomicU32; 5],
 }
 
 impl Room {
@@ -85,6 +85,7 @@ impl Room {
                 pooled: AtomicU32::new(0),
                 refused: AtomicU32::new(0),
                 ended: [
+                    AtomicU32::new(0),
                     AtomicU32::new(0),
                     AtomicU32::new(0),
                     AtomicU32::new(0),
@@ -246,19 +247,21 @@ impl Room {
 
     /// Counts an outcome so many times.
     pub(crate) fn count(&self, outcome: Outcome, times: u32) {
-        let [success, overload, failure, ignored] = &self.ended;
+        let [success, overload, failure, ignored, cancelled] = &self.ended;
         let counter = match outcome {
             Outcome::Success => success,
             Outcome::Overload => overload,
             Outcome::Failure => failure,
             Outcome::Ignored => ignored,
+            Outcome::Cancelled => cancelled,
         };
         counter.fetch_add(times, Ordering::Relaxed);
     }
 
-    pub(crate) fn ended(&self) -> [u32; 4] {
-        let [success, overload, failure, ignored] = &self.ended;
-        [success, overload, failure, ignored].map(|count| count.load(Ordering::Relaxed))
+    pub(crate) fn ended(&self) -> [u32; 5] {
+        self.ended
+            .each_ref()
+            .map(|count| count.load(Ordering::Relaxed))
     }
 }
 

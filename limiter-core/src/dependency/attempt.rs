@@ -206,7 +206,9 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         }
         match ending.how {
             How::Success => self.latencies.add(age, false, now, policy.rate),
-            How::Timeout | How::Superseded => self.latencies.add(age, true, now, policy.rate),
+            How::Timeout | How::Cancelled | How::Superseded => {
+                self.latencies.add(age, true, now, policy.rate)
+            }
             _ => {}
         }
         let (mut kept, change) = self.limiter.observe_held(slot, outcome, now);

@@ -135,6 +135,8 @@ pub struct PartitionSnapshot {
     pub failures: u32,
     /// Permits that ended with [`Outcome::Ignored`].
     pub ignored: u32,
+    /// Permits that ended with [`Outcome::Cancelled`].
+    pub cancelled: u32,
 }
 
 impl<const P: usize, L: Law> Partitioned<P, L> {
@@ -341,7 +343,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     pub fn partition(&self, index: usize) -> Option<PartitionSnapshot> {
         let room = self.rooms.get(index)?;
         let places = room.load();
-        let [successes, overloads, failures, ignored] = room.ended();
+        let [successes, overloads, failures, ignored, cancelled] = room.ended();
         Some(PartitionSnapshot {
             quota: places.quota(),
             inflight: places.inflight(),
@@ -352,6 +354,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
             overloads,
             failures,
             ignored,
+            cancelled,
         })
     }
 }

@@ -86,7 +86,7 @@ impl Model {
         }
         let bad = matches!(outcome, Outcome::Failure | Outcome::Overload);
         match &mut self.state {
-            State::Closed if outcome == Outcome::Ignored => {}
+            State::Closed if matches!(outcome, Outcome::Ignored | Outcome::Cancelled) => {}
             State::Closed => {
                 self.calls.push((now, bad));
                 self.row = if bad { self.row + 1 } else { 0 };
@@ -128,6 +128,7 @@ fn ops() -> impl Strategy<Value = Op> {
         3 => Just(Outcome::Failure),
         1 => Just(Outcome::Overload),
         1 => Just(Outcome::Ignored),
+        1 => Just(Outcome::Cancelled),
     ];
     prop_oneof![
         4 => Just(Op::Enter),

@@ -39,6 +39,7 @@ fn endings() -> impl Strategy<Value = Ending> {
         4 => Just(Ending::overload()),
         3 => Just(Ending::timeout()),
         1 => Just(Ending::ignored()),
+        1 => Just(Ending::cancelled()),
         1 => Just(Ending::overload().do_not_retry()),
         2 => any::<u64>().prop_map(|hint| Ending::overload().retry_after(Ticks::new(hint))),
         2 => (0u64..10_000).prop_map(|hint| Ending::failure().retry_after(Ticks::new(hint))),
@@ -50,7 +51,10 @@ fn expected(ending: Ending, made: u32, most: u32, balance: u32) -> &'static str 
     let text = format!("{ending:?}");
     if text.contains("Success") {
         "done"
-    } else if text.contains("Permanent") || text.contains("Ignored") {
+    } else if ["Permanent", "Ignored", "Cancelled"]
+        .iter()
+        .any(|how| text.contains(how))
+    {
         "permanent"
     } else if text.contains("Never") {
         "told not to"

@@ -184,7 +184,8 @@ proptest! {
                 0..4 => Outcome::Success,
                 4 => Outcome::Overload,
                 5 => Outcome::Failure,
-                _ => Outcome::Ignored,
+                6 => Outcome::Ignored,
+                _ => Outcome::Cancelled,
             };
             held.extend(limiter.try_acquire(at).ok());
             if kind & 8 == 0 && !held.is_empty() {

@@ -147,10 +147,15 @@ impl Ending {
         Self(limiter_core::Ending::timeout())
     }
 
-    /// The caller was wrong or went away, or it was refused before it left this process: says nothing about
-    /// the dependency, and is never retried.
+    /// The caller was wrong, or it was refused before it left this process: says nothing about the dependency,
+    /// and is never retried.
     pub const fn ignored() -> Self {
         Self(limiter_core::Ending::ignored())
+    }
+
+    /// The caller went away, and nobody waits for an answer: never retried.
+    pub const fn cancelled() -> Self {
+        Self(limiter_core::Ending::cancelled())
     }
 
     /// The answer said after which time to come back (`Retry-After`, push-back).
@@ -177,6 +182,7 @@ impl From<Outcome> for Ending {
             Outcome::Success => Self::success(),
             Outcome::Overload => Self::overload(),
             Outcome::Failure => Self::failure(),
+            Outcome::Cancelled => Self::cancelled(),
             // `Ignored`, and what this release does not know: nothing is made worse by it.
             _ => Self::ignored(),
         }

@@ -116,7 +116,7 @@ where
 impl<K, L: Law, C: Clock> Drop for Pending<K, L, C> {
     fn drop(&mut self) {
         // Of the head's age: how long a client listens to a stream before it leaves is no RTT.
-        self.record(|_| Outcome::Ignored);
+        self.record(|_| Outcome::Cancelled);
         self.hold = None;
     }
 }

@@ -20,6 +20,7 @@ use std::time::SystemTime;
 /// | [`Failure`](Outcome::Failure) | failure: tried again, with the same exceptions |
 /// | 501, 505, gRPC `DATA_LOSS` | permanent |
 /// | [`Ignored`](Outcome::Ignored) | ignored: not tried again; refusals of this process among them |
+/// | [`Cancelled`](Outcome::Cancelled) | cancelled: not tried again |
 ///
 /// A gRPC status that comes behind the body is not known at the head, and the head counts as a success:
 /// a server that refuses, or fails before its first message, answers with its status in the head.

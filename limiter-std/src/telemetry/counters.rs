@@ -86,8 +86,10 @@ counters! {
     overloaded,
     /// With [`Outcome::Failure`].
     failed,
-    /// With [`Outcome::Ignored`], or dropped without an outcome.
+    /// With [`Outcome::Ignored`].
     ignored,
+    /// With [`Outcome::Cancelled`], or dropped without an outcome.
+    cancelled,
     ;
     /// [`RejectReason::AtLimit`], [`RejectReason::TooFewFree`].
     at_limit = RejectReason::AtLimit | RejectReason::TooFewFree(_),
@@ -149,6 +151,8 @@ impl Counters {
             Outcome::Success => self.add(count, |stripe| &stripe.succeeded),
             Outcome::Overload => self.add(1, |stripe| &stripe.overloaded),
             Outcome::Failure => self.add(1, |stripe| &stripe.failed),
+            Outcome::Cancelled => self.add(1, |stripe| &stripe.cancelled),
+            // `Ignored`, and what this release does not know.
             _ => self.add(1, |stripe| &stripe.ignored),
         }
     }

@@ -142,6 +142,7 @@ impl Named {
             ("overload", counts.overloaded),
             ("failure", counts.failed),
             ("ignored", counts.ignored),
+            ("cancelled", counts.cancelled),
         ] {
             self.counter(names::OUTCOMES, "outcome", outcome, count);
         }

@@ -14,7 +14,7 @@ pin_project! {
     /// # Cancellation
     ///
     /// Dropping it frees the slot after the inner future is dropped, and counts as
-    /// [`Outcome::Ignored`](crate::Outcome::Ignored) with its age; while it waits, it leaves the queue.
+    /// [`Outcome::Cancelled`](crate::Outcome::Cancelled) with its age; while it waits, it leaves the queue.
     #[must_use = "a future does nothing until it is polled"]
     pub struct ResponseFuture<Y, S, Req>
     where

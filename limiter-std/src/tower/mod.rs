@@ -47,7 +47,7 @@
 //!
 //! # Cancellation
 //!
-//! Dropping the response future frees the slot and counts as [`Outcome::Ignored`](crate::Outcome::Ignored)
+//! Dropping the response future frees the slot and counts as [`Outcome::Cancelled`](crate::Outcome::Cancelled)
 //! with its age. A panic of the inner service frees the slot and teaches nothing.
 
 mod breaker;

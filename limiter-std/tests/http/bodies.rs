@@ -1,6 +1,6 @@
 //! When the slot is free, and what the RTT is.
 
-use crate::spy::{IGNORED, Lab, NOTHING, SUCCEEDED, ms, trace};
+use crate::spy::{CANCELLED, Lab, NOTHING, SUCCEEDED, ms, trace};
 use crate::support::{Script, Step, answers, frame, poll};
 use http::{HeaderMap, Request, Response};
 use http_body::Body;
@@ -138,7 +138,7 @@ fn a_body_tells_its_size() {
 }
 
 #[test]
-fn a_request_that_is_dropped_before_its_head_is_ignored() {
+fn a_request_that_is_dropped_before_its_head_is_cancelled() {
     for polls in [0, 1] {
         let dropped = trace(|lab, age| {
             let inner = service_fn(|_: Request<()>| pending::<Result<Response<Script>, ()>>());
@@ -150,7 +150,7 @@ fn a_request_that_is_dropped_before_its_head_is_ignored() {
             lab.clock.advance(age);
             drop(response);
         });
-        assert_eq!(dropped, IGNORED);
+        assert_eq!(dropped, CANCELLED);
     }
 }
 

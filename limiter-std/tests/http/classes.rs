@@ -58,7 +58,7 @@ fn a_dependencys_statuses() {
 /// Code, at a server, at its caller.
 const GRPC: [(u8, Outcome, Outcome); 17] = [
     (0, Outcome::Success, Outcome::Success),
-    (1, Outcome::Ignored, Outcome::Ignored),
+    (1, Outcome::Cancelled, Outcome::Cancelled),
     (2, Outcome::Failure, Outcome::Failure),
     (3, Outcome::Ignored, Outcome::Ignored),
     (4, Outcome::Overload, Outcome::Overload),

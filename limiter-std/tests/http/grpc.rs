@@ -1,6 +1,6 @@
 //! gRPC tells how it went behind the body.
 
-use crate::spy::{IGNORED, Lab, NOTHING, OVERLOADED, SUCCEEDED, Trace, ms, trace};
+use crate::spy::{CANCELLED, Lab, NOTHING, OVERLOADED, SUCCEEDED, Trace, ms, trace};
 use crate::support::{Script, Step, frame, poll};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, Request, Response};
@@ -67,7 +67,7 @@ fn the_trailers_tell_the_outcome_with_the_age_of_the_head() {
     let with = |code| move || vec![Step::Data("message"), Step::Trailers(status(code))];
     assert_eq!(taught_by(with("0"), true), SUCCEEDED);
     assert_eq!(taught_by(with("8"), true), OVERLOADED);
-    assert_eq!(taught_by(with("5"), true), IGNORED);
+    assert_eq!(taught_by(with("5"), true), NOTHING);
     assert_eq!(taught_by(with("13"), true), NOTHING);
     assert_eq!(taught_by(with("nonsense"), true), NOTHING);
     assert_eq!(
@@ -77,7 +77,7 @@ fn the_trailers_tell_the_outcome_with_the_age_of_the_head() {
 }
 
 #[test]
-fn a_body_without_trailers_failed_and_one_that_is_dropped_is_ignored() {
+fn a_body_without_trailers_failed_and_one_that_is_dropped_is_cancelled() {
     assert_eq!(taught_by(|| vec![Step::Data("message")], true), NOTHING);
     assert_eq!(taught_by(Vec::new, true), NOTHING);
     assert_eq!(
@@ -85,7 +85,7 @@ fn a_body_without_trailers_failed_and_one_that_is_dropped_is_ignored() {
         NOTHING
     );
     // A stream that its client leaves after seconds is not late: its head was not.
-    assert_eq!(taught_by(|| vec![Step::Data("message")], false), IGNORED);
+    assert_eq!(taught_by(|| vec![Step::Data("message")], false), CANCELLED);
 }
 
 #[test]
@@ -102,7 +102,12 @@ fn the_rtt_is_that_of_the_head() {
 
 #[test]
 fn a_status_in_the_head_is_taken_at_the_head() {
-    for (code, expected) in [("8", OVERLOADED), ("0", SUCCEEDED), ("3", IGNORED)] {
+    for (code, expected) in [
+        ("8", OVERLOADED),
+        ("0", SUCCEEDED),
+        ("3", NOTHING),
+        ("1", CANCELLED),
+    ] {
         let taught = trace(|lab, age| {
             let inner = service_fn(|_: Request<()>| {
                 let mut response = Response::new(Script::empty());

@@ -140,7 +140,7 @@ fn reads_that_are_well_do_not_hide_writes_that_fail() {
             writes.successes,
             writes.failures,
             writes.overloads,
-            writes.ignored
+            writes.cancelled
         ),
         (1, 1, 1, 1)
     );

@@ -1,6 +1,6 @@
 //! Every way out of a call gives the slot back, once.
 
-use crate::spy::{IGNORED, Lab, NOTHING, OVERLOADED, SUCCEEDED, ms, trace};
+use crate::spy::{CANCELLED, Lab, NOTHING, OVERLOADED, SUCCEEDED, ms, trace};
 use limiter_std::Outcome;
 use limiter_std::tower::{Error, LimiterLayer};
 use std::cell::Cell;
@@ -67,7 +67,7 @@ fn an_error_is_a_failure() {
 }
 
 #[test]
-fn a_response_future_that_is_never_polled_is_ignored() {
+fn a_response_future_that_is_never_polled_is_cancelled() {
     let never = trace(|lab, age| {
         let mut service = limited!(lab, |()| pending::<Result<(), ()>>());
         let response = service.call(());
@@ -75,11 +75,11 @@ fn a_response_future_that_is_never_polled_is_ignored() {
         lab.clock.advance(age);
         drop(response);
     });
-    assert_eq!(never, IGNORED);
+    assert_eq!(never, CANCELLED);
 }
 
 #[test]
-fn a_response_future_that_is_dropped_halfway_is_ignored() {
+fn a_response_future_that_is_dropped_halfway_is_cancelled() {
     let halfway = trace(|lab, age| {
         let mut service = limited!(lab, |()| pending::<Result<(), ()>>());
         let mut response = Box::pin(service.call(()));
@@ -87,7 +87,7 @@ fn a_response_future_that_is_dropped_halfway_is_ignored() {
         lab.clock.advance(age);
         drop(response);
     });
-    assert_eq!(halfway, IGNORED);
+    assert_eq!(halfway, CANCELLED);
 }
 
 #[test]

@@ -142,7 +142,7 @@ pub const OVERLOADED: Trace = Trace {
     old: OVERLOAD,
 };
 /// Young it teaches nothing, old it is evidence of slowness.
-pub const IGNORED: Trace = Trace {
+pub const CANCELLED: Trace = Trace {
     young: NONE,
     old: OVERLOAD,
 };

@@ -18,7 +18,8 @@ use core::error::Error;
 /// | other 5xx and what has no class | `Failure` |
 /// | gRPC `OK` | `Success` |
 /// | gRPC `RESOURCE_EXHAUSTED`, `UNAVAILABLE`, `DEADLINE_EXCEEDED` | `Overload` |
-/// | gRPC `CANCELLED`, `INVALID_ARGUMENT`, `NOT_FOUND`, `ALREADY_EXISTS`, `PERMISSION_DENIED`, `FAILED_PRECONDITION`, `OUT_OF_RANGE`, `UNIMPLEMENTED`, `UNAUTHENTICATED` | `Ignored` |
+/// | gRPC `CANCELLED` | `Cancelled` |
+/// | gRPC `INVALID_ARGUMENT`, `NOT_FOUND`, `ALREADY_EXISTS`, `PERMISSION_DENIED`, `FAILED_PRECONDITION`, `OUT_OF_RANGE`, `UNIMPLEMENTED`, `UNAUTHENTICATED` | `Ignored` |
 /// | other gRPC statuses; one that is missing or cannot be read | `Failure` |
 /// | an error | see [`error_outcome`], or a function of your own |
 ///
@@ -101,8 +102,8 @@ fn by_grpc(status: GrpcStatus) -> Outcome {
         GrpcStatus::ResourceExhausted | GrpcStatus::Unavailable | GrpcStatus::DeadlineExceeded => {
             Outcome::Overload
         }
-        GrpcStatus::Cancelled
-        | GrpcStatus::InvalidArgument
+        GrpcStatus::Cancelled => Outcome::Cancelled,
+        GrpcStatus::InvalidArgument
         | GrpcStatus::NotFound
         | GrpcStatus::AlreadyExists
         | GrpcStatus::PermissionDenied

@@ -16,7 +16,8 @@ use ::http::{StatusCode, response};
 /// | 5xx and what has no class | `Failure`: a dependency's refusal passed on as 502, 503 or 504 is not this server's overload |
 /// | gRPC `OK` | `Success` |
 /// | gRPC `RESOURCE_EXHAUSTED`, `DEADLINE_EXCEEDED` | `Overload` |
-/// | gRPC `CANCELLED`, `INVALID_ARGUMENT`, `NOT_FOUND`, `ALREADY_EXISTS`, `PERMISSION_DENIED`, `FAILED_PRECONDITION`, `OUT_OF_RANGE`, `UNIMPLEMENTED`, `UNAUTHENTICATED` | `Ignored` |
+/// | gRPC `CANCELLED` | `Cancelled` |
+/// | gRPC `INVALID_ARGUMENT`, `NOT_FOUND`, `ALREADY_EXISTS`, `PERMISSION_DENIED`, `FAILED_PRECONDITION`, `OUT_OF_RANGE`, `UNIMPLEMENTED`, `UNAUTHENTICATED` | `Ignored` |
 /// | other gRPC statuses; one that is missing or cannot be read | `Failure` |
 /// | an error of the service | `Failure` |
 ///
@@ -69,8 +70,8 @@ fn by_grpc(status: GrpcStatus) -> Outcome {
     match status {
         GrpcStatus::Ok => Outcome::Success,
         GrpcStatus::ResourceExhausted | GrpcStatus::DeadlineExceeded => Outcome::Overload,
-        GrpcStatus::Cancelled
-        | GrpcStatus::InvalidArgument
+        GrpcStatus::Cancelled => Outcome::Cancelled,
+        GrpcStatus::InvalidArgument
         | GrpcStatus::NotFound
         | GrpcStatus::AlreadyExists
         | GrpcStatus::PermissionDenied

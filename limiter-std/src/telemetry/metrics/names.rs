@@ -80,7 +80,7 @@ metrics! {
     REFUSED = "limiter_refused_total", Counter, Count, Some("reason"),
         "Requests refused";
     OUTCOMES = "limiter_outcomes_total", Counter, Count, Some("outcome"),
-        "How permits ended: success, overload, failure, ignored";
+        "How permits ended: success, overload, failure, ignored, cancelled";
     PARTITION_QUOTA = "limiter_partition_quota", Gauge, Count, Some("partition"),
         "Slots of a partition's own";
     PARTITION_INFLIGHT = "limiter_partition_inflight", Gauge, Count, Some("partition"),

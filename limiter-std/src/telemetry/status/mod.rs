@@ -162,6 +162,7 @@ fn source(seen: &Seen) -> Map<String, Value> {
                 "overload": counts.overloaded,
                 "failure": counts.failed,
                 "ignored": counts.ignored,
+                "cancelled": counts.cancelled,
             }),
         );
         add("refused", by_name(&counts.refused.by_reason()));
