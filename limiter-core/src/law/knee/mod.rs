@@ -53,7 +53,7 @@ impl Knee {
         if let Err(error) = ConfigError::check("knee.target", per_mille as u64, 10, 900) {
             return Err(error);
         }
-        self.target_q8 = (per_mille * 256 / 1000) as i32;
+        self.target_q8 = ((per_mille * 256 + 500) / 1000) as i32;
         Ok(self)
     }
 
