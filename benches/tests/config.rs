@@ -89,17 +89,17 @@ fn every_error_has_the_line_and_the_field() {
         (
             "[limiter]\ninitial = 5\nmax = 4\n",
             "line 2: ",
-            "initial = 5: allowed are 1 to 4",
+            "initial = 5: allowed are 1 (min) to 4 (max)",
         ),
         (
             "[limiter]\nmin = 0\n",
             "line 2: ",
-            "min = 0: allowed are 1 to 1000",
+            "min = 0: allowed are 1 to 1000 (max)",
         ),
         (
             "[limiter]\nmax = 10\n",
             "line 1: ",
-            "initial = 20: allowed are 1 to 10",
+            "initial = 20: allowed are 1 (min) to 10 (max)",
         ),
         (
             "[limiter]\nlongest-window-ms = 0\n",

@@ -28,7 +28,7 @@ use core::time::Duration;
 /// );
 ///
 /// let refused = Limiter::try_new(Config::new(Aimd::new(), TickRate::MICROS).min(0));
-/// assert_eq!(refused.unwrap_err().to_string(), "min = 0: allowed are 1 to 1000");
+/// assert_eq!(refused.unwrap_err().to_string(), "min = 0: allowed are 1 to 1000 (max)");
 /// ```
 ///
 /// ```compile_fail

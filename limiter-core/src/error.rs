@@ -64,6 +64,24 @@ impl ConfigError {
         self.most
     }
 
+    /// The field that the smallest value allowed is that of, if it is one's.
+    pub fn begins_at(&self) -> Option<&'static str> {
+        other(&BEGINS, self.field)
+    }
+
+    /// The field that the largest value allowed is that of, if it is one's.
+    ///
+    /// ```
+    /// use limiter_core::{Config, Limiter, TickRate, law::Fixed};
+    ///
+    /// let wrong = Limiter::try_new(Config::new(Fixed, TickRate::MICROS).min(9).max(3)).unwrap_err();
+    /// assert_eq!((wrong.most(), wrong.ends_at()), (3, Some("max")));
+    /// assert_eq!(wrong.to_string(), "min = 9: allowed are 1 to 3 (max)");
+    /// ```
+    pub fn ends_at(&self) -> Option<&'static str> {
+        other(&ENDS, self.field)
+    }
+
     /// Fails the compilation of a `static` or `const` with the field and the numbers in the message.
     ///
     /// # Panics
@@ -87,15 +105,52 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} = {}: allowed are {} to {}",
-            self.field, self.value, self.least, self.most
-        )
+        let Self {
+            field,
+            value,
+            least,
+            most,
+        } = self;
+        write!(f, "{field} = {value}: allowed are {least}")?;
+        if let Some(other) = self.begins_at() {
+            write!(f, " ({other})")?;
+        }
+        write!(f, " to {most}")?;
+        match self.ends_at() {
+            Some(other) => write!(f, " ({other})"),
+            None => Ok(()),
+        }
     }
 }
 
 impl core::error::Error for ConfigError {}
+
+/// Fields whose range begins at another one.
+const BEGINS: [(&str, &str); 2] = [("initial", "min"), ("limit", "min")];
+
+/// Fields whose range ends at another one.
+const ENDS: [(&str, &str); 13] = [
+    ("min", "max"),
+    ("initial", "max"),
+    ("limit", "max"),
+    ("batch", "interactive"),
+    ("best_effort", "batch"),
+    ("windows.shortest", "windows.longest"),
+    ("vegas.queue.alpha", "vegas.queue.beta"),
+    ("timeout_bounds.least", "timeout_bounds.most"),
+    ("breaker.open", "breaker.open.most"),
+    ("backoff.base", "backoff.cap"),
+    ("retry_cost", "budget.capacity"),
+    ("timeout_cost", "budget.capacity"),
+    ("pushback_cost", "budget.capacity"),
+];
+
+fn other(pairs: &[(&str, &'static str)], field: &str) -> Option<&'static str> {
+    // Without its unit.
+    let name = field.split(" in ").next()?;
+    let pair = pairs.iter().find(|(field, _)| *field == name);
+    pair.map(|(_, other)| *other)
+}
 
 /// A message built during constant evaluation, where `format_args!` with numbers is not available.
 struct Text {

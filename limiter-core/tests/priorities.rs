@@ -288,7 +288,7 @@ fn wrong_shares_are_refused_with_the_field_and_change_nothing() {
     for (shares, text) in [
         (
             Shares::new().best_effort(0),
-            "best_effort = 0: allowed are 1 to 700",
+            "best_effort = 0: allowed are 1 to 700 (batch)",
         ),
         (
             Shares::new().interactive(1_001),
@@ -296,7 +296,7 @@ fn wrong_shares_are_refused_with_the_field_and_change_nothing() {
         ),
         (
             Shares::new().interactive(600),
-            "batch = 700: allowed are 1 to 600",
+            "batch = 700: allowed are 1 to 600 (interactive)",
         ),
     ] {
         assert_eq!(limiter.set_shares(shares).unwrap_err().to_string(), text);

@@ -362,9 +362,12 @@ fn a_configuration_that_cannot_work_names_the_field_the_value_and_the_range() {
         assert_eq!(error.to_string(), expect);
     };
     let base = config(Fixed);
-    check(base.min(0), "min = 0: allowed are 1 to 1000");
-    check(base.min(5).max(4), "min = 5: allowed are 1 to 4");
-    check(base.initial(1_001), "initial = 1001: allowed are 1 to 1000");
+    check(base.min(0), "min = 0: allowed are 1 to 1000 (max)");
+    check(base.min(5).max(4), "min = 5: allowed are 1 to 4 (max)");
+    check(
+        base.initial(1_001),
+        "initial = 1001: allowed are 1 (min) to 1000 (max)",
+    );
     check(
         base.min_samples(0),
         "min_samples = 0: allowed are 1 to 16777216",
@@ -375,7 +378,7 @@ fn a_configuration_that_cannot_work_names_the_field_the_value_and_the_range() {
     );
     check(
         base.windows(Duration::from_secs(2), Duration::from_secs(1)),
-        "windows.shortest in ns = 2000000000: allowed are 0 to 1000000000",
+        "windows.shortest in ns = 2000000000: allowed are 0 to 1000000000 (windows.longest)",
     );
     // Valid boundaries are accepted.
     for good in [

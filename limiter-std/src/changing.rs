@@ -61,8 +61,9 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     }
 
     /// Goes by another configuration from now on, and keeps what was learned: bounds, shares, queue and the
-    /// [law](Limiter::set_law) change. The limit stays, moved into the bounds; the windows are those of the start, and the
-    /// initial limit says nothing any more. Who waits stays, also in a queue that is longer than allowed now.
+    /// [law](Limiter::set_law) change. The limit stays, moved into the bounds. The windows, with their samples and
+    /// overloads, are those of the start whatever is given here, and the initial limit says nothing any more. Who waits
+    /// stays, also in a queue that is longer than allowed now. One that was closed stays closed.
     ///
     /// ```
     /// use limiter_std::{Config, Limiter, law::Knee};

@@ -29,7 +29,7 @@ pub const DEFAULT_LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// assert_eq!(limiter.snapshot().limit, 8);
 ///
 /// let refused = Limiter::try_new(Config::default().min(0));
-/// assert_eq!(refused.unwrap_err().to_string(), "min = 0: allowed are 1 to 1000");
+/// assert_eq!(refused.unwrap_err().to_string(), "min = 0: allowed are 1 to 1000 (max)");
 /// # Ok::<(), limiter_std::ConfigError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,18 +92,24 @@ impl<L: Law + Copy> Config<L> {
     /// A window closes when the shortest has passed (or two usual RTTs, if that is longer) with enough
     /// samples; when the longest has passed after that, with whatever there is. Where the limit was reached and
     /// permits last so long that too few can have ended, it goes on until enough could have.
+    ///
+    /// That of the start: [`reconfigure`](crate::Limiter::reconfigure) changes nothing of it.
     #[must_use]
     pub const fn windows(self, shortest: Duration, longest: Duration) -> Self {
         self.with(self.core.windows(shortest, longest))
     }
 
     /// How many successes a window needs to be judged by, at least 1.
+    ///
+    /// That of the start: [`reconfigure`](crate::Limiter::reconfigure) changes nothing of it.
     #[must_use]
     pub const fn min_samples(self, samples: u32) -> Self {
         self.with(self.core.min_samples(samples))
     }
 
     /// The share of overloads, per mille, that is normal; above it the law cuts.
+    ///
+    /// That of the start: [`reconfigure`](crate::Limiter::reconfigure) changes nothing of it.
     #[must_use]
     pub const fn overload_tolerance(self, per_mille: u32) -> Self {
         self.with(self.core.overload_tolerance(per_mille))
@@ -111,6 +117,8 @@ impl<L: Law + Copy> Config<L> {
 
     /// After so many overloads since the window opened a share clearly above the tolerated one, by more than
     /// four times, cuts at once, without waiting for the window's end.
+    ///
+    /// That of the start: [`reconfigure`](crate::Limiter::reconfigure) changes nothing of it.
     #[must_use]
     pub const fn urgent_overloads(self, count: u32) -> Self {
         self.with(self.core.urgent_overloads(count))

@@ -3,10 +3,11 @@
 mod common;
 
 use common::fixed;
-use limiter_std::law::Fixed;
+use limiter_std::law::{Fixed, Vegas};
 use limiter_std::{
     BreakerConfig, BudgetConfig, CallOptions, Config, ConfigError, Dependency, DependencyConfig,
-    Ending, Guarantee, Jitter, Limiter, ManualClock, Partitions, Request, ThrottleConfig, Tokens,
+    Ending, Guarantee, Jitter, Limiter, ManualClock, Partitions, Request, Shares, ThrottleConfig,
+    Tokens,
 };
 use std::task::Waker;
 use std::time::Duration;
@@ -261,4 +262,73 @@ fn an_error_names_the_method_that_was_called_and_its_argument() {
     ] {
         assert_eq!(limiter(config).field(), field);
     }
+}
+
+#[test]
+fn a_range_that_begins_or_ends_at_another_field_names_it() {
+    let limiter = |config: Config<Fixed>| Limiter::try_new(config).unwrap_err().to_string();
+    let whole =
+        |config: DependencyConfig<Fixed>| Dependency::try_new(config).unwrap_err().to_string();
+    let (config, store) = (Config::new(Fixed), DependencyConfig::of(Fixed));
+    let breaker = BreakerConfig::new().open(SECOND * 3, SECOND);
+    let ends = [
+        (
+            limiter(config.max(3).min(9)),
+            "min = 9: allowed are 1 to 3 (max)",
+        ),
+        (
+            limiter(config.min(20)),
+            "initial = 10: allowed are 20 (min) to 1000 (max)",
+        ),
+        (
+            limiter(config.windows(SECOND * 2, SECOND)),
+            "windows.shortest in ns = 2000000000: allowed are 0 to 1000000000 (windows.longest)",
+        ),
+        (
+            limiter(config.shares(Shares::new().batch(950))),
+            "batch = 950: allowed are 1 to 900 (interactive)",
+        ),
+        (
+            limiter(config.shares(Shares::new().best_effort(800))),
+            "best_effort = 800: allowed are 1 to 700 (batch)",
+        ),
+        (
+            Vegas::new().queue(9, 4).unwrap_err().to_string(),
+            "vegas.queue.alpha = 9: allowed are 1 to 4 (vegas.queue.beta)",
+        ),
+        (
+            whole(store.timeout_bounds(SECOND * 3, SECOND)),
+            "timeout_bounds.least in ms = 3000: allowed are 1 to 1000 (timeout_bounds.most)",
+        ),
+        (
+            whole(store.breaker(breaker)),
+            "breaker.open in ms = 3000: allowed are 1 to 1000 (breaker.open.most)",
+        ),
+        (
+            whole(store.backoff(Jitter::Full, SECOND * 3, SECOND)),
+            "backoff.base in ns = 3000000000: allowed are 1 to 1000000000 (backoff.cap)",
+        ),
+        (
+            whole(store.retry_cost(Tokens::milli(20_000))),
+            "retry_cost in thousandths = 20000: allowed are 1 to 10000 (budget.capacity)",
+        ),
+        (
+            whole(store.timeout_cost(Tokens::milli(20_000))),
+            "timeout_cost in thousandths = 20000: allowed are 1 to 10000 (budget.capacity)",
+        ),
+        (
+            whole(store.pushback_cost(Tokens::milli(20_000))),
+            "pushback_cost in thousandths = 20000: allowed are 1 to 10000 (budget.capacity)",
+        ),
+    ];
+    for (told, said) in ends {
+        assert_eq!(told, said);
+    }
+    let (limiter, _) = fixed(10);
+    limiter.set_bounds(5, 10).unwrap();
+    let refused = limiter.set_limit(3).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "limit = 3: allowed are 5 (min) to 10 (max)"
+    );
 }

@@ -78,7 +78,7 @@ pub(crate) const WHOLE: u32 = 1_000;
 /// assert_eq!(SHARES.of(Priority::Interactive), 900);
 ///
 /// let upside_down = Shares::new().batch(100);
-/// assert_eq!(upside_down.check().unwrap_err().to_string(), "best_effort = 500: allowed are 1 to 100");
+/// assert_eq!(upside_down.check().unwrap_err().to_string(), "best_effort = 500: allowed are 1 to 100 (batch)");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -41,7 +41,21 @@ pub struct DependencyConfig<L = Knee> {
 }
 
 impl<L: Law + Copy> DependencyConfig<L> {
-    /// Defaults around the configuration of a limiter.
+    /// Defaults around a law.
+    ///
+    /// ```
+    /// use limiter_std::{Dependency, DependencyConfig, law::Aimd};
+    ///
+    /// let store = Dependency::try_new(DependencyConfig::of(Aimd::new()).attempts(2))?;
+    /// # drop(store);
+    /// # Ok::<(), limiter_std::ConfigError>(())
+    /// ```
+    pub const fn of(law: L) -> Self {
+        Self::new(Config::new(law))
+    }
+
+    /// Defaults around the configuration of a limiter, with its bounds and its queue; [`of`](Self::of) is around a
+    /// law alone.
     pub const fn new(limiter: Config<L>) -> Self {
         Self {
             limiter,

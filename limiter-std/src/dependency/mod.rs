@@ -240,7 +240,8 @@ impl<L: Law, C: Clock> Dependency<L, C> {
 
     /// Goes by another configuration from now on, and keeps what was learned: the limiter's as by
     /// [`Limiter::reconfigure`](crate::Limiter::reconfigure), and the budget's, which stays equally full.
-    /// Everything else is that of the start.
+    /// Everything else is that of the start, whatever is given here: attempts, times, back-off, costs, breaker,
+    /// throttle. One that was closed stays closed.
     ///
     /// # Errors
     ///

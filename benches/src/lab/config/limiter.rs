@@ -109,7 +109,7 @@ pub(super) fn contestant(
 
 /// With the core's name: a bound of one field may be the value of another.
 fn full(error: &ConfigError) -> String {
-    format!("{} = {}", error.field(), allowed(error))
+    error.to_string()
 }
 
 fn value(number: &Number, usual: u32) -> u32 {

@@ -101,12 +101,9 @@ pub(crate) fn wrong(text: &str, span: &Range<usize>, message: impl fmt::Display)
 
 /// The allowed range, without the core's name of the field: the file's name stands before it.
 fn allowed(error: &ConfigError) -> String {
-    format!(
-        "{}: allowed are {} to {}",
-        error.value(),
-        error.least(),
-        error.most()
-    )
+    let said = error.to_string();
+    said.split_once(" = ")
+        .map_or(said.clone(), |(_, range)| range.to_owned())
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
