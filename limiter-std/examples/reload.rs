@@ -4,7 +4,7 @@
 //! cargo run -p limiter-std --features config --example reload
 //! ```
 //!
-//! A service would do so at a signal, or when the file was written.
+//! A service would do so at a signal, or when another file was renamed to it: one that is being written is half there.
 
 use limiter_std::Dependency;
 use limiter_std::file::{Format, Settings};

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 /// `[dependency]`: the parameters of [`DependencyConfig`](crate::DependencyConfig).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct Dependence {
     /// The most attempts of a call.
     pub attempts: u32,
@@ -102,7 +102,7 @@ impl Dependence {
 
 /// `[dependency.timeout_bounds]`. Equal ones fix the timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct TimeoutBounds {
     /// The shortest.
     #[serde(deserialize_with = "time")]
@@ -123,7 +123,7 @@ impl Default for TimeoutBounds {
 
 /// `[dependency.timeout_quantile]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct TimeoutQuantile {
     /// Which quantile of the latencies, per mille.
     pub per_mille: u32,
@@ -145,7 +145,7 @@ impl Default for TimeoutQuantile {
 
 /// `[dependency.hedge]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct Hedge {
     /// Beside an attempt that takes longer than this quantile of the latencies, per mille.
     pub per_mille: u32,
@@ -184,7 +184,7 @@ impl From<Draw> for Jitter {
 
 /// `[dependency.backoff]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct BackoffTimes {
     /// How a delay is drawn.
     pub jitter: Draw,
@@ -212,7 +212,7 @@ impl Default for BackoffTimes {
 
 /// `[dependency.breaker]`: the parameters of [`BreakerConfig`](crate::BreakerConfig).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct Breaker {
     /// Opens on so many failures in a row; `"none"` leaves that to the shares.
     #[serde(deserialize_with = "number_or_none")]
@@ -270,7 +270,7 @@ impl From<Breaker> for BreakerConfig {
 
 /// `[dependency.breaker.slow_share]`: both are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a section")]
 pub struct SlowShare {
     /// The share, per mille.
     pub per_mille: u32,
@@ -281,7 +281,7 @@ pub struct SlowShare {
 
 /// `[dependency.breaker.open]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct OpenTimes {
     /// The first time.
     #[serde(deserialize_with = "time")]
@@ -302,7 +302,7 @@ impl Default for OpenTimes {
 
 /// `[dependency.throttle]`: the parameters of [`ThrottleConfig`](crate::ThrottleConfig).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct Throttle {
     /// Whether there is one.
     pub on: bool,
@@ -341,7 +341,7 @@ impl From<Throttle> for ThrottleConfig {
 
 /// `[dependency.budget]`: the parameters of [`BudgetConfig`](crate::BudgetConfig).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct Budget {
     /// The most that is saved up, in thousandths of a retry.
     pub capacity_milli: u32,

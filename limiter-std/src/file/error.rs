@@ -1,185 +1,76 @@
 //! What is wrong with a file, and where.
 
-use super::source::{Source, line};
+use super::source::{Names, Source, line, names};
 use core::fmt;
-use core::time::Duration;
-use limiter_core::{ConfigError, MOST_GUARANTEED};
 
-/// What is wrong with a file: the path of the field, the line where the format tells it, and why it does not work.
+/// What is wrong with a file: every mistake in it, in the order of its lines.
+///
+/// [`path`](FileError::path) and [`line`](FileError::line) are those of the first; [all of
+/// them](FileError::mistakes) are in the message, one on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
+    /// At least one.
+    mistakes: Vec<Mistake>,
+}
+
+/// One mistake: the path of the field, the line, and why it does not work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    names: Names,
     /// Empty where the text as a whole cannot be read.
     path: String,
     line: Option<usize>,
     why: String,
+    /// Fields that it is about too: where one of them is wrong, this may only follow from that.
+    about: Vec<&'static str>,
 }
 
-/// What fields are called in a file that have other names in a builder.
-const NAMES: [(&str, &str); 15] = [
-    ("limit", "initial"),
-    ("interactive", "shares.interactive"),
-    ("batch", "shares.batch"),
-    ("best_effort", "shares.best_effort"),
-    ("queue_length", "queue.length"),
-    ("longest_wait", "queue.longest_wait"),
-    ("standing_delay.target", "queue.target"),
-    ("standing_delay.interval", "queue.interval"),
-    ("vegas.queue.alpha", "vegas.alpha"),
-    ("vegas.queue.beta", "vegas.beta"),
-    ("timeout_quantile", "timeout_quantile.per_mille"),
-    ("hedge", "hedge.per_mille"),
-    ("breaker.slow_share", "breaker.slow_share.per_mille"),
-    ("breaker.open", "breaker.open.first"),
-    ("budget.floor.period", "budget.floor_period"),
-];
-
-/// Fields whose range begins at another one.
-const FLOORS: [(&str, &str); 1] = [("limiter.initial", "limiter.min")];
-
-/// Fields whose range ends at another one.
-const BOUNDS: [(&str, &str); 12] = [
-    ("limiter.min", "limiter.max"),
-    ("limiter.shares.batch", "limiter.shares.interactive"),
-    ("limiter.shares.best_effort", "limiter.shares.batch"),
-    ("limiter.windows.shortest", "limiter.windows.longest"),
-    ("limiter.vegas.alpha", "limiter.vegas.beta"),
-    (
-        "dependency.timeout_bounds.least",
-        "dependency.timeout_bounds.most",
-    ),
-    (
-        "dependency.breaker.open.first",
-        "dependency.breaker.open.most",
-    ),
-    ("dependency.backoff.base", "dependency.backoff.cap"),
-    (
-        "dependency.retry_cost_milli",
-        "dependency.budget.capacity_milli",
-    ),
-    (
-        "dependency.timeout_cost_milli",
-        "dependency.budget.capacity_milli",
-    ),
-    (
-        "dependency.pushback_cost_milli",
-        "dependency.budget.capacity_milli",
-    ),
-    ("limiter.initial", "limiter.max"),
-];
-
-impl FileError {
-    pub(super) fn text(error: impl fmt::Display) -> Self {
+impl Mistake {
+    pub(super) fn new(names: Names, line: Option<usize>, why: impl Into<String>) -> Self {
         Self {
-            path: String::new(),
-            line: None,
-            why: error.to_string().trim_end().to_owned(),
-        }
-    }
-
-    pub(super) fn toml(text: &str, error: &toml::de::Error) -> Self {
-        Self {
-            line: error.span().map(|span| line(text, span.start)),
-            ..Self::text(error.message())
+            path: names.join("."),
+            names,
+            line,
+            why: why.into(),
+            about: Vec::new(),
         }
     }
 
     /// That the field at a path does not work, as it is written there.
-    pub(super) fn field(source: &Source<'_>, path: &str, why: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line: source.at(path).and_then(|written| written.line),
-            why: why.into(),
-        }
+    pub(super) fn field(source: &Source, path: &str, why: impl Into<String>) -> Self {
+        Self::at(source, names(path), why)
     }
 
-    /// What a reader of the format said of a path.
-    pub(super) fn read(path: String, line: Option<usize>, why: String) -> Self {
-        // The root of a file has no name.
-        let path = if path == "." { String::new() } else { path };
-        Self { path, line, why }
+    pub(super) fn at(source: &Source, names: Names, why: impl Into<String>) -> Self {
+        let line = source.at_names(&names).map(|written| written.line);
+        Self::new(names, line, why)
     }
 
-    /// What a builder said of a section.
-    pub(super) fn value(source: &Source<'_>, section: &str, error: &ConfigError) -> Self {
-        let (name, unit) = match error.field().split_once(" in ") {
-            Some((name, unit)) => (name, Unit::of(unit)),
-            None => (error.field(), Unit::None),
+    /// What a reader of TOML said.
+    pub(super) fn toml(text: &str, error: &toml::de::Error) -> Self {
+        let span = error.span();
+        let said = error.message().trim_end();
+        let key = span.clone().and_then(|span| text.get(span));
+        let why = match key {
+            Some(key) if said == "duplicate key" => format!("{said} `{key}`"),
+            _ => said.to_owned(),
         };
-        let named = NAMES.iter().find(|(builder, _)| *builder == name);
-        let name = named.map_or(name, |(_, file)| file);
-        let milli = if unit == Unit::Milli { "_milli" } else { "" };
-        let path = format!("{section}.{name}{milli}");
-        let [value, least, most] =
-            [error.value(), error.least(), error.most()].map(|number| unit.show(number));
-        let allowed = if error.most() == u64::MAX {
-            format!("{least} or more")
-        } else {
-            format!("{least} to {most}")
-        };
-        let (floor, bound) = (of(&FLOORS, &path), of(&BOUNDS, &path));
-        let text = |path: &str| source.at(path).and_then(|written| written.text);
-        match (text(&path), bound) {
-            (Some(got), _) => {
-                let why = format!("got {got}, allowed {allowed}");
-                let other = if error.value() < error.least() {
-                    floor.map(|floor| (floor, "above", least))
-                } else {
-                    bound.map(|bound| (bound, "below", most))
-                };
-                let why = match other.map(|other| (source.at(other.0), other)) {
-                    None => why,
-                    Some((None, (other, _, is))) => {
-                        format!("{why}: {other} is {is} unless it is set")
-                    }
-                    Some((Some(written), (other, beyond, is))) => {
-                        let line = written.line.map(|line| format!(" (line {line})"));
-                        let line = line.unwrap_or_default();
-                        format!("{why}: {other}{line} is {beyond} it, {is}")
-                    }
-                };
-                let start = "; where it is left out a limit starts within the bounds";
-                let start = if name == "initial" { start } else { "" };
-                Self::field(source, &path, format!("{why}{start}"))
-            }
-            // A default that does not go with what is written.
-            (None, Some(bound)) => {
-                let got = text(bound).unwrap_or(most);
-                let why = format!("got {got}, but {path} is {value} unless it is set");
-                Self::field(source, bound, why)
-            }
-            (None, None) => Self::field(source, &path, format!("got {value}, allowed {allowed}")),
-        }
+        Self::new(Names::new(), span.map(|span| line(text, span.start)), why)
     }
 
-    /// What is wrong with what partitions are guaranteed, alone or together, if anything.
-    pub(super) fn guarantees<'a>(
-        source: &Source<'_>,
-        shares: impl Iterator<Item = (&'a str, u64)>,
-    ) -> Result<(), Self> {
-        let most = MOST_GUARANTEED.into();
-        let (mut sum, mut said, mut last) = (0, String::new(), (None, String::new()));
-        for (name, share) in shares.filter(|(_, share)| *share != 0) {
-            let written = source.at_names(["limiter", "partitions", name, "guarantee"]);
-            let line = written.and_then(|written| written.line);
-            let path = format!("limiter.partitions.{name}.guarantee");
-            if share > most {
-                let why = format!("got {share}, allowed 0 to {most}");
-                return Err(Self { path, line, why });
-            }
-            let and = if sum == 0 { "" } else { " + " };
-            said = format!("{said}{and}{share} ({name})");
-            sum += share;
-            // The one that is written last is one too many.
-            last = last.max((line, path));
-        }
-        if sum <= most {
-            return Ok(());
-        }
-        let ((line, path), why) = (
-            last,
-            format!("{said} is {sum} together, allowed 0 to {most}"),
-        );
-        Err(Self { path, line, why })
+    pub(super) fn about(mut self, paths: impl IntoIterator<Item = &'static str>) -> Self {
+        self.about.extend(paths);
+        self
+    }
+
+    /// Whether it may follow from what is wrong with one of these: what it is about, or something within it.
+    pub(super) fn follows_from(&self, wrong: &[Names]) -> bool {
+        let about = self.about.iter().any(|path| wrong.contains(&names(path)));
+        about || wrong.iter().any(|path| path.starts_with(&self.names))
+    }
+
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// The path of the field, empty where the text as a whole cannot be read.
@@ -187,13 +78,18 @@ impl FileError {
         &self.path
     }
 
-    /// The line it is in, from 1, where the format tells.
+    /// The line it is in, from 1; `None` for what is not written.
     pub const fn line(&self) -> Option<usize> {
         self.line
     }
+
+    /// Why it does not work.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
 }
 
-impl fmt::Display for FileError {
+impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.path.as_str(), self.line) {
             ("", None) => {}
@@ -205,41 +101,49 @@ impl fmt::Display for FileError {
     }
 }
 
+impl FileError {
+    /// None, where nothing is wrong.
+    pub(super) fn of(mut mistakes: Vec<Mistake>) -> Result<(), Self> {
+        if mistakes.is_empty() {
+            return Ok(());
+        }
+        // What is not written comes last.
+        mistakes.sort_by_key(|mistake| mistake.line.unwrap_or(usize::MAX));
+        Err(Self { mistakes })
+    }
+
+    /// The path of the first field, empty where the text as a whole cannot be read.
+    pub fn path(&self) -> &str {
+        self.mistakes.first().map_or("", Mistake::path)
+    }
+
+    /// The line of the first mistake, from 1; `None` for what is not written.
+    pub fn line(&self) -> Option<usize> {
+        self.mistakes.first().and_then(Mistake::line)
+    }
+
+    /// All of them, in the order of their lines.
+    pub fn mistakes(&self) -> impl Iterator<Item = &Mistake> {
+        self.mistakes.iter()
+    }
+}
+
+impl From<Mistake> for FileError {
+    fn from(mistake: Mistake) -> Self {
+        Self {
+            mistakes: vec![mistake],
+        }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, mistake) in self.mistakes.iter().enumerate() {
+            let line = if index == 0 { "" } else { "\n" };
+            write!(f, "{line}{mistake}")?;
+        }
+        Ok(())
+    }
+}
+
 impl core::error::Error for FileError {}
-
-fn of(pairs: &[(&str, &'static str)], path: &str) -> Option<&'static str> {
-    let pair = pairs.iter().find(|(field, _)| *field == path);
-    pair.map(|(_, other)| *other)
-}
-
-/// What the numbers of a builder's error are in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
-    None,
-    Milli,
-    /// In nanoseconds each.
-    Time(u64),
-}
-
-impl Unit {
-    fn of(name: &str) -> Self {
-        match name {
-            "ns" => Self::Time(1),
-            "us" => Self::Time(1_000),
-            "ms" => Self::Time(1_000_000),
-            "thousandths" => Self::Milli,
-            _ => Self::None,
-        }
-    }
-
-    /// As people write it in a file.
-    fn show(self, number: u64) -> String {
-        match self {
-            Self::Time(nanos) => {
-                let time = Duration::from_nanos(number.saturating_mul(nanos));
-                humantime::format_duration(time).to_string()
-            }
-            Self::None | Self::Milli => number.to_string(),
-        }
-    }
-}

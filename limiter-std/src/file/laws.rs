@@ -23,9 +23,28 @@ pub enum Law {
     Knee,
 }
 
+impl Law {
+    /// As a file names it, and the section of its parameters.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Aimd => "aimd",
+            Self::Vegas => "vegas",
+            Self::Gradient => "gradient",
+            Self::Knee => "knee",
+        }
+    }
+}
+
+/// `[limiter.fixed]`, which has no parameters: beside `law = "fixed"` it may be left out as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
+#[non_exhaustive]
+pub struct FixedTerms {}
+
 /// `[limiter.knee]`: the parameters of [`Knee`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct KneeTerms {
     /// The elasticity at which the limit rests, per mille.
     pub target: Option<u32>,
@@ -35,7 +54,7 @@ pub struct KneeTerms {
 
 /// `[limiter.aimd]`: the parameters of [`Aimd`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct AimdTerms {
     /// Slots added per round trip.
     pub increase: Option<u32>,
@@ -47,7 +66,7 @@ pub struct AimdTerms {
 
 /// `[limiter.vegas]`: the parameters of [`Vegas`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct VegasTerms {
     /// Grows below so many waiting requests.
     pub alpha: Option<u32>,
@@ -61,7 +80,7 @@ pub struct VegasTerms {
 
 /// `[limiter.gradient]`: the parameters of [`Gradient`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct GradientTerms {
     /// The RTT that is no congestion yet, in thousandths of the baseline.
     pub tolerance: Option<u32>,
@@ -78,6 +97,7 @@ pub struct GradientTerms {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terms {
     pub(super) law: Law,
+    pub(super) fixed: Option<FixedTerms>,
     pub(super) knee: Option<KneeTerms>,
     pub(super) aimd: Option<AimdTerms>,
     pub(super) vegas: Option<VegasTerms>,
@@ -85,18 +105,20 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// A section whose law is not the chosen one.
-    pub(super) fn idle(&self) -> Option<&'static str> {
+    /// The sections of laws that are not the chosen one.
+    pub(super) fn idle(&self) -> impl Iterator<Item = &'static str> {
         let sections = [
-            (Law::Knee, self.knee.is_some(), "limiter.knee"),
-            (Law::Aimd, self.aimd.is_some(), "limiter.aimd"),
-            (Law::Vegas, self.vegas.is_some(), "limiter.vegas"),
-            (Law::Gradient, self.gradient.is_some(), "limiter.gradient"),
+            (Law::Fixed, self.fixed.is_some()),
+            (Law::Knee, self.knee.is_some()),
+            (Law::Aimd, self.aimd.is_some()),
+            (Law::Vegas, self.vegas.is_some()),
+            (Law::Gradient, self.gradient.is_some()),
         ];
+        let chosen = self.law;
         let idle = sections
             .into_iter()
-            .find(|(law, given, _)| *given && *law != self.law);
-        idle.map(|(.., path)| path)
+            .filter(move |(law, given)| *given && *law != chosen);
+        idle.map(|(law, _)| law.name())
     }
 
     pub(super) fn law(&self) -> Result<AnyLaw, ConfigError> {

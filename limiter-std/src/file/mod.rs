@@ -15,7 +15,13 @@
 //!
 //! Ranges are those of the builders, which check them: [`Config`],
 //! [`DependencyConfig`] and what they are made of. Fields are called as their methods are,
-//! and amounts of tokens are in thousandths.
+//! and amounts of tokens are in thousandths. Settings that rule each other out, such as a timeout longer than
+//! the call, are mistakes too. An error tells [all mistakes](FileError::mistakes) of a file, but those that would not
+//! be there without another one.
+//!
+//! **Write another file and rename it over this one.** An editor that empties a file and then writes it has it empty,
+//! or only the first half of it there, for a moment, and what is left out has its default. A file that says nothing is
+//! no reload; of half a file nobody can tell.
 //!
 //! | section | what | while running |
 //! | --- | --- | --- |
@@ -26,13 +32,19 @@
 //! | `[limiter.partitions.NAME]` | `guarantee`, `lend_after` | changes; the names at a restart |
 //! | `[dependency.budget]` | capacity, ratio, floor | changes |
 //! | `[dependency]` and its other sections | attempts, times, hedges, back-off, breaker, throttle | at a restart |
+//!
+//! A file with a section `dependency` is one of a dependency, whose limiter has no partitions and cannot only watch.
 
+mod check;
 mod dependency;
 mod error;
+mod json;
 mod laws;
 mod reload;
 mod sections;
+mod sense;
 mod source;
+mod told;
 mod values;
 
 use crate::{Config, Dependency, DependencyConfig, Limiter, Partitions};
@@ -40,13 +52,12 @@ pub use dependency::{
     BackoffTimes, Breaker, Budget, Dependence, Draw, Hedge, OpenTimes, SlowShare, Throttle,
     TimeoutBounds, TimeoutQuantile,
 };
-pub use error::FileError;
-pub use laws::{AimdTerms, GradientTerms, KneeTerms, Law, VegasTerms};
+pub use error::{FileError, Mistake};
+pub use laws::{AimdTerms, FixedTerms, GradientTerms, KneeTerms, Law, VegasTerms};
 use limiter_core::ConfigError;
 use limiter_core::law::AnyLaw;
 pub use sections::{Limit, Queue, Settings, Share, SharesOfClasses, Windows};
-use serde::de::DeserializeOwned;
-use source::{Source, line};
+use source::Source;
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,43 +68,15 @@ pub enum Format {
     Json,
 }
 
-fn read<T: DeserializeOwned>(text: &str, format: Format) -> Result<T, FileError> {
-    match format {
-        Format::Toml => {
-            let parsed = toml::Deserializer::parse(text);
-            let toml = parsed.map_err(|error| FileError::toml(text, &error))?;
-            serde_path_to_error::deserialize(toml).map_err(|error| {
-                let (path, inner) = (error.path().to_string(), error.inner());
-                let line = inner.span().map(|span| line(text, span.start));
-                FileError::read(path, line, inner.message().to_owned())
-            })
-        }
-        Format::Json => {
-            let mut json = serde_json::Deserializer::from_str(text);
-            let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-                let inner = error.inner();
-                let said = inner.to_string();
-                let place = format!(" at line {} column {}", inner.line(), inner.column());
-                let why = said.strip_suffix(&place).unwrap_or(&said).to_owned();
-                let line = (inner.line() > 0).then_some(inner.line());
-                FileError::read(error.path().to_string(), line, why)
-            })?;
-            json.end().map_err(FileError::text)?;
-            Ok(read)
-        }
-    }
-}
-
 impl Settings {
-    /// Reads a file, and checks every value.
+    /// Reads a file, and checks every value. An empty one has all defaults.
     ///
     /// # Errors
     ///
-    /// The first field that is unknown, of the wrong kind, or of a value that it does not allow, by its path.
+    /// Every field that is unknown, of the wrong kind, of a value that it does not allow, or that another one rules out,
+    /// by its path.
     pub fn parse(text: &str, format: Format) -> Result<Self, FileError> {
-        let settings: Self = read(text, format)?;
-        settings.check(&Source::new(text, format)?)?;
-        Ok(settings)
+        check::settings(&Source::new(text, format)?)
     }
 
     /// A limiter from them, with the partitions that they name.
@@ -101,8 +84,12 @@ impl Settings {
     /// # Errors
     ///
     /// The first field that does not work; none where they were [parsed](Settings::parse).
-    pub fn limiter(&self) -> Result<Limiter<AnyLaw>, ConfigError> {
-        let config = self.limiter_config()?;
+    pub fn limiter(&self) -> Result<Limiter<AnyLaw>, FileError> {
+        self.make_limiter().map_err(of_the("limiter"))
+    }
+
+    fn make_limiter(&self) -> Result<Limiter<AnyLaw>, ConfigError> {
+        let config = self.limiter.config()?;
         if self.limiter.partitions.is_empty() {
             return Limiter::try_new(config);
         }
@@ -115,10 +102,11 @@ impl Settings {
     /// # Errors
     ///
     /// As [`limiter`](Settings::limiter), and those two.
-    pub fn dependency(&self) -> Result<Dependency<AnyLaw>, ConfigError> {
-        let partitions = self.limiter.partitions.len() as u64;
-        ConfigError::check("partitions", partitions, 0, 0)?;
-        Dependency::try_new(self.dependency_config()?)
+    pub fn dependency(&self) -> Result<Dependency<AnyLaw>, FileError> {
+        sense::of_a_dependency(self, &Source::default())?;
+        let limiter = self.limiter_config()?;
+        limiter.check().map_err(of_the("limiter"))?;
+        Dependency::try_new(self.dependency.config(limiter)).map_err(of_the("dependency"))
     }
 
     /// What a limiter is built from, beside its [partitions](Settings::partitions).
@@ -126,8 +114,8 @@ impl Settings {
     /// # Errors
     ///
     /// A parameter of the law that does not work; none where they were [parsed](Settings::parse).
-    pub fn limiter_config(&self) -> Result<Config<AnyLaw>, ConfigError> {
-        self.limiter.config()
+    pub fn limiter_config(&self) -> Result<Config<AnyLaw>, FileError> {
+        self.limiter.config().map_err(of_the("limiter"))
     }
 
     /// The partitions, in the order of their names.
@@ -143,25 +131,12 @@ impl Settings {
     /// # Errors
     ///
     /// As [`limiter_config`](Settings::limiter_config).
-    pub fn dependency_config(&self) -> Result<DependencyConfig<AnyLaw>, ConfigError> {
+    pub fn dependency_config(&self) -> Result<DependencyConfig<AnyLaw>, FileError> {
         Ok(self.dependency.config(self.limiter_config()?))
     }
+}
 
-    fn check(&self, source: &Source<'_>) -> Result<(), FileError> {
-        if let Some(path) = self.limiter.terms().idle() {
-            let why = "the law is another; leave it out, or choose its law";
-            return Err(FileError::field(source, path, why));
-        }
-        let limiter = |error: ConfigError| FileError::value(source, "limiter", &error);
-        let shares = self.limiter.partitions.iter();
-        let shares = shares.map(|(name, share)| (name.as_str(), share.guarantee.into()));
-        FileError::guarantees(source, shares)?;
-        self.partitions().check().map_err(limiter)?;
-        self.limiter().map_err(limiter)?;
-        // Of the dependency alone, for its limiter works, and may be a server's.
-        let config = self.limiter_config().map_err(limiter)?;
-        Dependency::try_new(self.dependency.config(config.watch_only(false)))
-            .map_err(|error| FileError::value(source, "dependency", &error))?;
-        Ok(())
-    }
+/// What a builder said of settings that came from no file.
+fn of_the(section: &'static str) -> impl Fn(ConfigError) -> FileError {
+    move |error| told::value(&Source::default(), section, &error).into()
 }

@@ -1,7 +1,7 @@
 //! The sections of a limiter. What is left out has its default.
 
 use super::Dependence;
-use super::laws::{AimdTerms, GradientTerms, KneeTerms, Law, Terms, VegasTerms};
+use super::laws::{AimdTerms, FixedTerms, GradientTerms, KneeTerms, Law, Terms, VegasTerms};
 use super::values::{number_or_none, time, time_or_none};
 use crate::wait::{DEFAULT_INTERVAL, DEFAULT_TARGET};
 use crate::{Config, DEFAULT_BEYOND_MAY_USE, DEFAULT_LONGEST_WAIT, DEFAULT_QUEUE_LENGTH};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// A file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct Settings {
     /// The limit.
     pub limiter: Limit,
@@ -23,7 +23,7 @@ pub struct Settings {
 
 /// `[limiter]`: the parameters of [`Config`](crate::Config).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct Limit {
     /// Which law moves the limit.
     pub law: Law,
@@ -53,6 +53,8 @@ pub struct Limit {
     /// What is guaranteed to whom, by name.
     pub partitions: BTreeMap<String, Share>,
     /// Parameters of the law of this name.
+    pub fixed: Option<FixedTerms>,
+    /// Parameters of the law of this name.
     pub knee: Option<KneeTerms>,
     /// Parameters of the law of this name.
     pub aimd: Option<AimdTerms>,
@@ -78,6 +80,7 @@ impl Default for Limit {
             shares: SharesOfClasses::default(),
             queue: Queue::default(),
             partitions: BTreeMap::new(),
+            fixed: None,
             knee: None,
             aimd: None,
             vegas: None,
@@ -93,6 +96,7 @@ impl Limit {
     pub(super) const fn terms(&self) -> Terms {
         Terms {
             law: self.law,
+            fixed: self.fixed,
             knee: self.knee,
             aimd: self.aimd,
             vegas: self.vegas,
@@ -129,7 +133,7 @@ impl Limit {
 
 /// `[limiter.windows]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct Windows {
     /// The shortest.
     #[serde(deserialize_with = "time")]
@@ -150,7 +154,7 @@ impl Default for Windows {
 
 /// `[limiter.shares]`, per mille of the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct SharesOfClasses {
     /// Of [`Interactive`](crate::Priority::Interactive).
     pub interactive: u16,
@@ -181,7 +185,7 @@ impl From<SharesOfClasses> for Shares {
 
 /// `[limiter.queue]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct Queue {
     /// How many may wait; `"none"` where nobody may.
     #[serde(deserialize_with = "number_or_none")]
@@ -210,7 +214,7 @@ impl Default for Queue {
 
 /// `[limiter.partitions.NAME]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a section")]
 pub struct Share {
     /// The share of the limit that is guaranteed, per mille.
     pub guarantee: u16,

@@ -6,14 +6,14 @@ use serde::de::{Deserializer, Error, Unexpected, Visitor};
 
 /// A length of time: `"250ms"`, `"1m 30s"`.
 pub(super) fn time<'de, D: Deserializer<'de>>(reader: D) -> Result<Duration, D::Error> {
-    reader.deserialize_str(Time)
+    reader.deserialize_str(Time { or_none: false })
 }
 
 /// The same, or `"none"`.
 pub(super) fn time_or_none<'de, D: Deserializer<'de>>(
     reader: D,
 ) -> Result<Option<Duration>, D::Error> {
-    reader.deserialize_str(OrNone(Time))
+    reader.deserialize_str(OrNone(Time { or_none: true }))
 }
 
 /// A number, or `"none"`.
@@ -23,7 +23,10 @@ pub(super) fn number_or_none<'de, D: Deserializer<'de>>(
     reader.deserialize_any(OrNone(Number))
 }
 
-struct Time;
+struct Time {
+    /// Whether it is told that there may be none.
+    or_none: bool,
+}
 
 impl Visitor<'_> for Time {
     type Value = Duration;
@@ -33,8 +36,17 @@ impl Visitor<'_> for Time {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Duration, E> {
-        let wrong = |error| E::custom(format_args!("{text:?} is no time: {error}"));
-        humantime::parse_duration(text).map_err(wrong)
+        humantime::parse_duration(text).map_err(|error| match error {
+            humantime::DurationError::NumberOverflow => {
+                E::custom(format_args!("{text:?} is too long a time"))
+            }
+            // What the parser says is about characters and their places; what to write says more.
+            _ => {
+                let or_none = if self.or_none { ", or \"none\"" } else { "" };
+                let such = "write one such as \"250ms\" or \"1m 30s\"";
+                E::custom(format_args!("{text:?} is no time; {such}{or_none}"))
+            }
+        })
     }
 }
 

@@ -12,7 +12,8 @@ limiter | overload_tolerance | 30 | 1001 | got 1001, allowed 0 to 1000
 limiter | urgent_overloads | 9 | 0 | got 0, allowed 1 to 16777216
 limiter | beyond_may_use | 500 | 0 | got 0, allowed 1 to 1000
 limiter | watch_only | true | 1 | invalid type: integer `1`, expected a boolean
-limiter.windows | shortest | "20ms" | "2s" | got 2s, allowed 0s to 1s: limiter.windows.longest is 1s unless it is set
+limiter.windows | shortest | "20ms" | "2s" | got 2s, allowed 1ns to 1s: limiter.windows.longest is 1s unless it is set
+limiter.windows | shortest | "20ms" | "0s" | got 0s, allowed 1ns to 1s
 limiter.windows | longest | "2s" | "0s" | got 0s, allowed 1ns to 
 limiter.windows | longest | "2s" | "2 secs 5" | "2 secs 5" is no time
 limiter.shares | interactive | 800 | 1001 | got 1001, allowed 1 to 1000
@@ -28,10 +29,12 @@ limiter.queue | interval | "1s" | "0 ms" | got 0 ms, allowed 1ns or more
 limiter.knee | target | 200 | 1000 | got 1000, allowed 10 to 900
 limiter.knee | spread | 200 | 10 | got 10, allowed 20 to 300
 limiter.partitions.reads | guarantee | 200 | 901 | got 901, allowed 0 to 900
-limiter.partitions.reads | lend_after | "1s" | 1 | invalid type: integer `1`, expected a time
+limiter.partitions.reads | lend_after | "none" | "x" | "x" is no time; write one such as "250ms" or "1m 30s", or "none"
+limiter.partitions.reads | lend_after | "none" | 1 | invalid type: integer `1`, expected a time
 dependency | attempts | 5 | 0 | got 0, allowed 1 to 1000
-dependency | total | "3s" | "0s" | got 0s, allowed 1ms to 
-dependency | timeout | "3s" | "0s" | got 0s, allowed 1ms to 
+dependency | total | "3s" | "0s" | got 0s, allowed 1ms to 366days
+dependency | timeout | "3s" | "0s" | got 0s, allowed 1ms to 366days
+dependency | timeout | "3s" | "11s" | got 11s, which never passes: dependency.total is 10s unless it is set
 dependency | waiting | 5 | 65536 | got 65536, allowed 1 to 65535
 dependency | retry_cost_milli | 500 | 0 | got 0, allowed 1 to 10000
 dependency | retry_cost_milli | 500 | 20000 | got 20000, allowed 1 to 10000: dependency.budget.capacity_milli is 10000 unless it is set
@@ -43,7 +46,7 @@ dependency.timeout_quantile | per_mille | 900 | 1001 | got 1001, allowed 1 to 10
 dependency.timeout_quantile | margin | 1500 | 999 | got 999, allowed 1000 to 100000
 dependency.timeout_quantile | samples | 20 | 0 | got 0, allowed 1 to 1000
 dependency.hedge | per_mille | 990 | 499 | got 499, allowed 500 to 1000
-dependency.hedge | delay | "50ms" | "0s" | got 0s, allowed 1ms to 
+dependency.hedge | delay | "50ms" | "0s" | got 0s, allowed 1ms to 366days
 dependency.backoff | jitter | "full" | "none" | unknown variant `none`
 dependency.backoff | base | "100ms" | "5s" | got 5s, allowed 1ns to 4s: dependency.backoff.cap is 4s unless it is set
 dependency.backoff | cap | "3s" | "5h" | got 5h, allowed 1ns to 4h

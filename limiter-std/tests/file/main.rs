@@ -1,10 +1,13 @@
 //! Settings from a file, and from another one while running.
 
+mod dependency;
 mod fields;
+mod mistakes;
 mod reload;
+mod sense;
 
 use fields::fields;
-use limiter_std::file::{Format, Settings};
+use limiter_std::file::{FileError, Format, Settings};
 use limiter_std::law::{Aimd, AnyLaw, Gradient, Knee, Vegas};
 use limiter_std::{Config, DependencyConfig};
 use std::time::Duration;
@@ -47,7 +50,8 @@ fn every_field_is_read_in_both_formats_and_a_bad_value_is_told_by_its_path_its_l
 
         let error = Settings::parse(&json(section, field, bad), Format::Json).expect_err(&path);
         assert_eq!(error.path(), path, "{error}");
-        assert!(error.to_string().contains(&format!(": {said}")), "{error}");
+        let begins = format!("{path} (line 1): {said}");
+        assert!(error.to_string().starts_with(&begins), "{error}\n{begins}");
     }
 }
 
@@ -116,12 +120,22 @@ fn parameters_of_every_law_are_read_and_only_those_of_the_chosen_one_may_be_writ
     ] {
         assert_eq!(law(name, terms).unwrap_err().to_string(), said);
     }
-    let other = Settings::parse(
-        "limiter.law = \"aimd\"\n[limiter.knee]\ntarget = 200",
-        Format::Toml,
+    let other = |text: &str| Settings::parse(text, Format::Toml).unwrap_err().to_string();
+    assert_eq!(
+        other("limiter.law = \"aimd\"\n[limiter.knee]\ntarget = 200"),
+        "limiter.knee (line 2): limiter.law (line 1) is aimd, so this section would do nothing: leave it out, or \
+         write law = \"knee\""
     );
-    let said = "limiter.knee (line 2): the law is another; leave it out, or choose its law";
-    assert_eq!(other.unwrap_err().to_string(), said);
+    assert_eq!(
+        other("[limiter.fixed]"),
+        "limiter.fixed (line 1): limiter.law is knee unless it is set, so this section would do nothing: leave it \
+         out, or write law = \"fixed\""
+    );
+    assert!(Settings::parse("limiter.law = \"fixed\"\n[limiter.fixed]", Format::Toml).is_ok());
+    assert!(
+        other("limiter.law = \"fixed\"\nlimiter.fixed.at = 3")
+            .starts_with("limiter.fixed.at (line 2): unknown field `at`")
+    );
 }
 
 #[test]
@@ -166,7 +180,7 @@ fn of_two_fields_that_do_not_go_together_both_are_told() {
         assert_eq!(wrong.to_string(), said);
     }
     let wrong = Settings::parse(r#"{"limiter":{"min":20,"max":5}}"#, Format::Json).unwrap_err();
-    let said = "limiter.min: got 20, allowed 1 to 5: limiter.max is below it, 5";
+    let said = "limiter.min (line 1): got 20, allowed 1 to 5: limiter.max (line 1) is below it, 5";
     assert_eq!(wrong.to_string(), said);
 }
 
@@ -249,6 +263,29 @@ fn f97_an_empty_file_says_what_the_defaults_of_the_builders_are() {
     assert_eq!(Settings::default().dependency_config(), Ok(config));
 }
 
+/// The example with the law `law`, whose parameters stand in it after a `#`.
+fn in_use(text: &str, law: &str) -> Result<Settings, FileError> {
+    let text = text.replace("law = \"knee\"", &format!("law = \"{law}\""));
+    let head = format!("[limiter.{law}]");
+    let mut inside = false;
+    let lines = text.lines().map(|line| {
+        let plain = line.trim_start_matches("# ");
+        if plain.starts_with('[') {
+            inside = plain.starts_with(&head);
+        }
+        let knee = line == "[limiter.knee]" && law != "knee";
+        let used = if inside {
+            plain
+        } else if knee {
+            ""
+        } else {
+            line
+        };
+        format!("{used}\n")
+    });
+    Settings::parse(&lines.collect::<String>(), Format::Toml)
+}
+
 #[test]
 fn the_example_names_every_field_with_its_default() {
     let text = include_str!("../../examples/defaults.toml");
@@ -258,6 +295,15 @@ fn the_example_names_every_field_with_its_default() {
             .dependency_config(),
         Settings::default().dependency_config()
     );
+    for (law, default) in [
+        ("aimd", AnyLaw::Aimd(Aimd::new())),
+        ("vegas", AnyLaw::Vegas(Vegas::new())),
+        ("gradient", AnyLaw::Gradient(Gradient::new())),
+        ("knee", AnyLaw::Knee(Knee::new())),
+    ] {
+        let config = in_use(text, law).and_then(|settings| settings.limiter_config());
+        assert_eq!(config, Ok(Config::new(default)), "{law}");
+    }
     let mut section = "";
     let mut named = Vec::new();
     for line in text.lines().map(|line| line.trim_start_matches("# ")) {
@@ -268,6 +314,21 @@ fn the_example_names_every_field_with_its_default() {
             Some(name) => section = name,
             None => named.extend(line.split_once(" =").map(|(name, _)| (section, name))),
         }
+    }
+    let of_laws = [
+        ("aimd", ["increase", "keep", "ramp"].as_slice()),
+        ("vegas", &["alpha", "beta", "keep", "ramp"]),
+        ("gradient", &["tolerance", "max_rtt", "keep", "ramp"]),
+    ];
+    for (law, field) in of_laws
+        .iter()
+        .flat_map(|(law, all)| all.iter().map(move |one| (law, one)))
+    {
+        let section = format!("limiter.{law}");
+        assert!(
+            named.contains(&(section.as_str(), field)),
+            "{section}.{field}"
+        );
     }
     for (section, field, ..) in fields() {
         assert!(named.contains(&(section, field)), "{section}.{field}");
