@@ -7,7 +7,7 @@ use benches::cost::report::Row;
 use benches::cost::target::Most;
 use benches::cost::timing::{self, Plan, Time};
 use benches::cost::{counting, report, scaling};
-use benches::program::{self, Failure, write_json};
+use benches::program::{self, Failure, Output, write_json};
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -84,6 +84,7 @@ fn run(options: &Options) -> Result<(), Failure> {
         }
         return Ok(());
     }
+    let json = Output::json(options.json.as_ref())?;
     let plan = if options.quick {
         Plan {
             rounds: 15,
@@ -109,7 +110,7 @@ fn run(options: &Options) -> Result<(), Failure> {
         print!("{table}");
     }
     print_end(&rows);
-    write_json(options.json.as_ref(), &rows)
+    write_json(json, &rows)
 }
 
 fn chosen(options: &Options) -> Result<Vec<&'static Case>, Failure> {

@@ -1,7 +1,7 @@
 //! What innocent callers keep when others ask for too much, in virtual time.
 
 use benches::fairness::{Row, SCENARIOS, measure};
-use benches::program::{self, Failure, write_json};
+use benches::program::{self, Failure, Output, write_json};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,6 +45,7 @@ fn run() -> Result<(), Failure> {
     {
         return Err(format!("no scenario {name}; --list shows all").into());
     }
+    let json = Output::json(json.as_ref())?;
     println!("The least an innocent kept, all of them together, the share of them below 0.9; and");
     println!("together and below 0.9 where all are let in alike. Worst of the seeds.");
     println!(
@@ -71,5 +72,5 @@ fn run() -> Result<(), Failure> {
         );
         rows.push(row);
     }
-    write_json(json.as_ref(), &rows)
+    write_json(json, &rows)
 }

@@ -7,7 +7,7 @@ use benches::incidents::setting::{Mode, Setting};
 use benches::incidents::sweep::{self, Point};
 use benches::incidents::tally::Tally;
 use benches::incidents::{catalogue, plot, read, report, world};
-use benches::program::{self, Failure, write_json};
+use benches::program::{self, Failure, Output, write_json};
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,17 +19,20 @@ usage: incidents [options]
   --only ID         only the incident ID; may be repeated
   --scenario FILE   that of FILE instead
   --seeds N         seeds 1 to N, 3 if not given, 1,000 at most
-  --sweep           where a system comes back: fault strength, retries, callers
+  --sweep           where a system comes back: fault strength, retries, callers; of a model of its own, with one seed
   --json PATH       a flat object for each incident, mode, adoption and seed (or point of the sweep)
   --html PATH       where the page goes, target/incidents/incidents.html (or sweep.html) if not given
   --list            names of incidents
 ";
 
+/// So many seeds where nothing is said.
+const SEEDS: u64 = 3;
+
 #[derive(Debug)]
 struct Options {
     only: Vec<String>,
     scenario: Option<PathBuf>,
-    seeds: u64,
+    seeds: Option<u64>,
     sweep: bool,
     json: Option<PathBuf>,
     html: Option<PathBuf>,
@@ -41,7 +44,7 @@ fn options() -> Result<Options, lexopt::Error> {
     let mut options = Options {
         only: Vec::new(),
         scenario: None,
-        seeds: 3,
+        seeds: None,
         sweep: false,
         json: None,
         html: None,
@@ -53,7 +56,7 @@ fn options() -> Result<Options, lexopt::Error> {
         match argument {
             Long("only") => options.only.push(arguments.value()?.string()?),
             Long("scenario") => options.scenario = Some(arguments.value()?.into()),
-            Long("seeds") => options.seeds = program::seeds(&arguments.value()?)?,
+            Long("seeds") => options.seeds = Some(program::seeds(&arguments.value()?)?),
             Long("sweep") => options.sweep = true,
             Long("json") => options.json = Some(arguments.value()?.into()),
             Long("html") => options.html = Some(arguments.value()?.into()),
@@ -79,8 +82,18 @@ fn start(options: &Options) -> Result<(), Failure> {
         print!("{HELP}");
         return Ok(());
     }
+    let scenario = ("--scenario", options.scenario.is_some());
+    let only = ("--only", !options.only.is_empty());
     if options.sweep {
+        let seeds = ("--seeds", options.seeds.is_some());
+        program::alone(
+            "--sweep",
+            &[only, scenario, seeds, ("--list", options.list)],
+        )?;
         return run_sweep(options);
+    }
+    if options.scenario.is_some() {
+        program::alone("--scenario", &[only])?;
     }
     let scenarios = scenarios(options)?;
     if options.list {
@@ -89,13 +102,15 @@ fn start(options: &Options) -> Result<(), Failure> {
         }
         return Ok(());
     }
+    let (html, json) = outputs(options, "incidents.html")?;
+    println!("{}", report::LEGEND);
     let mut all: Vec<(&Scenario, String, Vec<Row>)> = Vec::new();
     for scenario in &scenarios {
         println!("\n{}: {}\n{}", scenario.id, scenario.about, report::HEAD);
         let mut rows = Vec::new();
         let mut first: Vec<(&str, Tally)> = Vec::new();
         for (mode, adoption) in kinds() {
-            for seed in 1..=options.seeds {
+            for seed in 1..=options.seeds.unwrap_or(SEEDS) {
                 let setting = Setting {
                     mode,
                     adoption,
@@ -118,13 +133,9 @@ fn start(options: &Options) -> Result<(), Failure> {
         svg: svg.clone(),
         rows: rows.iter().collect(),
     });
-    write_page(
-        options,
-        "incidents.html",
-        &page(&sections.collect::<Vec<_>>(), ""),
-    )?;
+    write_page(html, &page(&sections.collect::<Vec<_>>(), ""))?;
     let rows: Vec<&Row> = all.iter().flat_map(|one| &one.2).collect();
-    write_json(options.json.as_ref(), &rows)
+    write_json(json, &rows)
 }
 
 /// The modes in the order of tables.
@@ -153,6 +164,7 @@ fn scenarios(options: &Options) -> Result<Vec<Scenario>, Failure> {
 }
 
 fn run_sweep(options: &Options) -> Result<(), Failure> {
+    let (html, json) = outputs(options, "sweep.html")?;
     let mut points: Vec<Point> = Vec::new();
     let mut tables = String::new();
     for kind in sweep::KINDS {
@@ -174,21 +186,24 @@ fn run_sweep(options: &Options) -> Result<(), Failure> {
         sweep::FLEETS,
         sweep::picture(&points)
     );
-    write_page(options, "sweep.html", &page(&[], &extra))?;
-    write_json(options.json.as_ref(), &points)
+    write_page(html, &page(&[], &extra))?;
+    write_json(json, &points)
 }
 
-fn write_page(options: &Options, name: &str, text: &str) -> Result<(), Failure> {
+/// Where the page and the rows go.
+fn outputs(options: &Options, name: &str) -> Result<(Output, Option<Output>), Failure> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target = target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"));
-    let path = options
+    let html = options
         .html
         .clone()
         .unwrap_or_else(|| target.join("incidents").join(name));
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(&path, text)?;
+    Ok((Output::open(&html)?, Output::json(options.json.as_ref())?))
+}
+
+fn write_page(html: Output, text: &str) -> Result<(), Failure> {
+    let path = html.path().to_owned();
+    html.write(text)?;
     println!("\n{}", path.display());
     Ok(())
 }

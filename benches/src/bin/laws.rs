@@ -7,7 +7,7 @@ use benches::lab::report::{Summary, summaries, table};
 use benches::lab::tournament::Draw;
 use benches::lab::trace::Trace;
 use benches::lab::{catalogue, config, laws, plot, tournament, variants, verdict};
-use benches::program::{self, Failure, write_json};
+use benches::program::{self, Failure, Output, unwritable, write_json};
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -138,11 +138,19 @@ fn run(options: &Options) -> Result<(), Failure> {
         print!("{HELP}");
         return Ok(());
     }
+    if options.config.is_some() {
+        let others = [
+            ("--model", !options.models.is_empty()),
+            ("--reported", options.reported),
+        ];
+        program::alone("--config", &others)?;
+    }
     let (models, laws) = field(options)?;
     if options.list {
         list(&models, &laws);
         return Ok(());
     }
+    let json = Output::json(options.json.as_ref())?;
     let seeds: Vec<u64> = (1..=options.seeds).collect();
     let rows = play(&models, &laws, &seeds, options)?;
     print_head(seeds.len());
@@ -157,7 +165,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     } else {
         print_beaten(&models, &rows);
     }
-    write_json(options.json.as_ref(), &rows)
+    write_json(json, &rows)
 }
 
 fn play(
@@ -170,7 +178,7 @@ fn play(
         return Ok(tournament::run(models, laws, seeds, None));
     }
     let folder = plot_folder();
-    std::fs::create_dir_all(&folder)?;
+    std::fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
     let failed = Mutex::new(None);
     let draw = |model: &Model, law: &Contestant, court: &Court<'_>, trace: &Trace| {
         if let Err(error) = plot::draw(&folder, model, law, court, trace) {

@@ -35,5 +35,5 @@ fn measure() -> Result<(), Failure> {
             rows.push(row);
         }
     }
-    write_json(json.as_ref(), &rows)
+    write_json(json, &rows)
 }

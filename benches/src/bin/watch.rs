@@ -43,5 +43,5 @@ fn run() -> Result<(), Failure> {
             }
         }
     }
-    write_json(json.as_ref(), &rows)
+    write_json(json, &rows)
 }

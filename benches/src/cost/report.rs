@@ -36,14 +36,18 @@ impl Row {
         if self.who != "limiter" {
             return Vec::new();
         }
-        let missed = |most: &Most| match *most {
+        let targets = target::of(self.op).iter();
+        let missed = targets.filter(|most| self.is_missed(most));
+        missed.copied().collect()
+    }
+
+    fn is_missed(&self, most: &Most) -> bool {
+        match *most {
             Most::Ratio(most) => self.threads == 1 && self.ratio > most,
             Most::Contended(most) => self.threads == 2 && self.ratio > most,
             Most::Instructions(most) => self.instructions.is_some_and(|count| count > most),
             Most::Nanos(most) => self.threads == 1 && self.nanos > most,
-        };
-        let targets = target::of(self.op).iter();
-        targets.filter(|most| missed(most)).copied().collect()
+        }
     }
 
     fn cells(&self) -> [String; 9] {
@@ -54,12 +58,12 @@ impl Row {
             .filter(|_| ours)
             .filter(|most| self.threads == 1 || matches!(most, Most::Contended(_)))
             .filter(|most| self.threads == 2 || !matches!(most, Most::Contended(_)))
-            .map(Most::to_string)
+            .map(|most| {
+                let mark = if self.is_missed(most) { " !" } else { "" };
+                format!("{most}{mark}")
+            })
             .collect();
-        let mut asked = asked.join(", ");
-        if !self.misses().is_empty() {
-            asked.push_str(" !");
-        }
+        let asked = asked.join(", ");
         let (least, most) = self.quartiles;
         [
             self.who.to_owned(),
@@ -92,7 +96,7 @@ const HEAD: [&str; 9] = [
     "at most",
 ];
 
-/// The table of all rows, by operation in their order; an exclamation mark where a target is missed.
+/// The table of all rows, by operation in their order; an exclamation mark after each target that is missed.
 pub fn table(rows: &[Row]) -> String {
     let cells: Vec<_> = rows.iter().map(Row::cells).collect();
     let width = |column: usize| {
@@ -173,8 +177,20 @@ mod tests {
         ]);
         let lines: Vec<_> = text.lines().collect();
         assert!(lines[1].starts_with("  acquire-finish"), "{text}");
-        assert!(lines[2].ends_with("1.3 x, 45 instr !"), "{text}");
+        assert!(lines[2].ends_with("1.3 x !, 45 instr !"), "{text}");
         assert!(lines[3].ends_with('-'), "{text}");
         assert_eq!(lines.len(), 7, "{text}");
+        for (ratio, instructions, end) in [
+            (1.5, 40.0, "1.3 x !, 45 instr"),
+            (1.1, 50.0, "1.3 x, 45 instr !"),
+            (1.1, 40.0, "1.3 x, 45 instr"),
+        ] {
+            let text = table(&[Row {
+                ratio,
+                instructions: Some(instructions),
+                ..row("acquire-finish", "limiter", 1)
+            }]);
+            assert!(text.trim_end().ends_with(end), "{text}");
+        }
     }
 }

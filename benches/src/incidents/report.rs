@@ -5,6 +5,16 @@ use super::judge::Row;
 /// The head of a table of rows.
 pub const HEAD: &str = "  mode         seed  amplification   goodput  bystander  collapsed  well after  2nd window  refused  misses";
 
+/// What the columns say that their names do not.
+pub const LEGEND: &str = "\
+amplification  attempts for a request, in the worst second / over the fault
+goodput        what was served in the fault, in parts of what could have been; of a bystander that uses none of what fails, the least
+collapsed      in some ten seconds from the beginning of the fault on less than half of that was served
+well after     the END of the fault, until 95 % of what could succeed did, for good: so one that collapsed within the fault, and
+               was well as soon as it was over, is well after 0 s
+2nd window     it collapsed again when the traffic was brought back
+misses         what is asked of the library where all use it, and this run does not reach";
+
 /// What is asked of the library everywhere: attempts for a request in the worst second, and over the fault.
 pub(super) const WORST: f64 = 1.25;
 pub(super) const MEAN: f64 = 1.12;

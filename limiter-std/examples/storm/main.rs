@@ -53,7 +53,10 @@ fn main() -> ExitCode {
 fn run(flags: &Flags) -> anyhow::Result<()> {
     let plan = Plan::new(flags.quick);
     // What can be wrong is looked at before minutes are spent.
-    let json = flags.json.as_deref().map(report::create).transpose()?;
+    let json = flags.json.as_deref();
+    let json = json
+        .map(|path| report::create(path).map(|file| (path, file)))
+        .transpose()?;
     report::intro(&plan);
     let mut rows = Vec::new();
     for mode in [Mode::Plain, Mode::Dependency] {
@@ -64,7 +67,7 @@ fn run(flags: &Flags) -> anyhow::Result<()> {
     }
     report::print(&plan, &rows);
     match json {
-        Some(file) => report::write(file, &rows),
+        Some((path, file)) => report::write(path, file, &rows),
         None => Ok(()),
     }
 }

@@ -68,8 +68,9 @@ pub(crate) fn create(path: &Path) -> Result<File> {
     File::create(path).with_context(|| format!("cannot write {}", path.display()))
 }
 
-pub(crate) fn write(file: File, rows: &[Row]) -> Result<()> {
-    serde_json::to_writer_pretty(file, rows).context("cannot write the results")
+pub(crate) fn write(path: &Path, file: File, rows: &[Row]) -> Result<()> {
+    serde_json::to_writer_pretty(file, rows)
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 pub(crate) fn intro(plan: &Plan) {
