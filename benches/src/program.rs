@@ -128,8 +128,21 @@ impl Output {
     }
 }
 
+/// Makes a folder where it is missing, and looks whether files can be written into it.
+///
+/// # Errors
+///
+/// They cannot; the error names it.
+pub fn folder(path: &Path) -> Result<(), Failure> {
+    let probe = path.join(format!(".probe-{}", std::process::id()));
+    std::fs::create_dir_all(path)
+        .and_then(|()| File::create(&probe))
+        .and_then(|_| std::fs::remove_file(&probe))
+        .map_err(|error| unwritable(path, &error))
+}
+
 /// What is said of a path that cannot be written.
-pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
     format!("cannot write {}: {error}", path.display()).into()
 }
 
@@ -177,6 +190,14 @@ mod tests {
         let begins = format!("cannot write {}: ", wrong.display());
         assert!(error.starts_with(&begins), "{error}");
         assert!(Output::json(None).unwrap().is_none());
+        assert!(
+            super::folder(&path)
+                .unwrap_err()
+                .to_string()
+                .starts_with("cannot write ")
+        );
+        super::folder(&folder.join("plots")).unwrap();
+        assert_eq!(std::fs::read_dir(folder.join("plots")).unwrap().count(), 0);
         std::fs::remove_dir_all(folder).unwrap();
     }
 

@@ -7,7 +7,7 @@ use benches::lab::report::{Summary, summaries, table};
 use benches::lab::tournament::Draw;
 use benches::lab::trace::Trace;
 use benches::lab::{catalogue, config, laws, plot, tournament, variants, verdict};
-use benches::program::{self, Failure, Output, unwritable, write_json};
+use benches::program::{self, Failure, Output, write_json};
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -178,7 +178,7 @@ fn play(
         return Ok(tournament::run(models, laws, seeds, None));
     }
     let folder = plot_folder();
-    std::fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+    program::folder(&folder)?;
     let failed = Mutex::new(None);
     let draw = |model: &Model, law: &Contestant, court: &Court<'_>, trace: &Trace| {
         if let Err(error) = plot::draw(&folder, model, law, court, trace) {
