@@ -3,15 +3,16 @@
 // Not loom's: counts publish nothing, and the queue's lock puts a switch before or after who is just joining.
 use crate::Limiter;
 use crate::clock::Clock;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use limiter_core::law::Law;
 use limiter_core::{RejectReason, Rejected};
 
 /// What a limiter that [only watches](crate::Config::watch_only) would have refused, from
 /// [`Limiter::watched`](crate::Limiter::watched). Counts wrap, and stay when it enforces.
 ///
-/// What is let through so holds no slot and is not learned from; [`Limiter::counts`](crate::Limiter::counts) and
-/// events report it as refused.
+/// What is let through so holds no slot and is not learned from. It is counted here and nowhere else: it is not among
+/// the refused of [`Limiter::counts`](crate::Limiter::counts), has a metric of its own, and events say that it would be
+/// refused.
 ///
 /// **Below what the server can do** limit and counts are those of a limiter that enforces. **Above it they say that
 /// requests would have been refused, when, and why, but not how many**: the server that nobody protects gets slow,
@@ -27,22 +28,33 @@ pub struct Watched {
     /// It only watches now.
     pub on: bool,
     /// The limit was reached, or its waiters would have been served first; with a queue they would have waited.
-    pub at_limit: u32,
+    pub at_limit: usize,
+    /// The slots of their partition were taken, and so was what is for everybody; with a queue they would have waited.
+    pub partition_full: usize,
     /// The share of their class was taken.
-    pub share_taken: u32,
+    pub share_taken: usize,
     /// Their caller had more than its share.
-    pub over_share: u32,
+    pub over_share: usize,
     /// Never to be let in: too heavy, of weight 0, of a partition that there is not.
-    pub impossible: u32,
+    pub impossible: usize,
 }
 
 impl Watched {
     /// All that would have been refused, or would have waited.
-    pub const fn all(&self) -> u32 {
-        self.at_limit
-            .wrapping_add(self.share_taken)
-            .wrapping_add(self.over_share)
-            .wrapping_add(self.impossible)
+    pub fn all(&self) -> usize {
+        let each = self.by_reason().map(|(_, count)| count);
+        each.into_iter().fold(0, usize::wrapping_add)
+    }
+
+    /// Each reason by its name, and how many would have been refused for it.
+    pub const fn by_reason(&self) -> [(&'static str, usize); 5] {
+        [
+            ("at_limit", self.at_limit),
+            ("partition_full", self.partition_full),
+            ("share_taken", self.share_taken),
+            ("over_share", self.over_share),
+            ("impossible", self.impossible),
+        ]
     }
 }
 
@@ -50,14 +62,14 @@ impl Watched {
 pub(crate) struct Watch {
     on: AtomicBool,
     /// As in [`Watched`].
-    counts: [AtomicU32; 4],
+    counts: [AtomicUsize; 5],
 }
 
 impl Watch {
     pub(crate) fn new(on: bool) -> Self {
         Self {
             on: AtomicBool::new(on),
-            counts: core::array::from_fn(|_| AtomicU32::new(0)),
+            counts: core::array::from_fn(|_| AtomicUsize::new(0)),
         }
     }
 
@@ -75,8 +87,15 @@ impl Watch {
         if !self.is_on() || refused.reason == RejectReason::Closed {
             return false;
         }
-        let [at_limit, share_taken, over_share, impossible] = &self.counts;
+        let [
+            at_limit,
+            partition_full,
+            share_taken,
+            over_share,
+            impossible,
+        ] = &self.counts;
         let count = match refused.reason {
+            RejectReason::PartitionFull { .. } => partition_full,
             RejectReason::ShareTaken => share_taken,
             RejectReason::OverShare => over_share,
             RejectReason::TooHeavy(_)
@@ -89,11 +108,17 @@ impl Watch {
     }
 
     pub(crate) fn read(&self) -> Watched {
-        let [at_limit, share_taken, over_share, impossible] =
-            [0, 1, 2, 3].map(|index: usize| self.counts[index].load(Ordering::Relaxed));
+        let [
+            at_limit,
+            partition_full,
+            share_taken,
+            over_share,
+            impossible,
+        ] = [0, 1, 2, 3, 4].map(|index: usize| self.counts[index].load(Ordering::Relaxed));
         Watched {
             on: self.is_on(),
             at_limit,
+            partition_full,
             share_taken,
             over_share,
             impossible,

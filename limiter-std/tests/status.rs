@@ -6,8 +6,9 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use limiter_std::law::Fixed;
 use limiter_std::telemetry::{Monitor, status};
-use limiter_std::{Breaker, BreakerConfig, Config, Dependency, Limiter, Outcome};
+use limiter_std::{Breaker, BreakerConfig, Config, Dependency, Limiter, ManualClock, Outcome};
 use serde_json::{Value, json};
+use std::time::Duration;
 use tower::ServiceExt;
 
 async fn ask(routes: &Router, method: Method, path: &str) -> (StatusCode, HeaderMap, String) {
@@ -174,4 +175,88 @@ async fn a_question_that_is_nonsense_is_answered_like_none() {
         assert_eq!(code, StatusCode::OK);
         assert!(serde_json::from_str::<Value>(&text).is_ok());
     }
+}
+
+/// All keys of objects in it.
+fn keys(value: &Value, all: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => object.iter().for_each(|(key, value)| {
+            all.push(key.clone());
+            keys(value, all);
+        }),
+        Value::Array(array) => array.iter().for_each(|value| keys(value, all)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn keys_and_states_have_no_spaces() {
+    let (limiter, store) = (Limiter::default(), Dependency::default());
+    let monitor = Monitor::new();
+    monitor.limiter("api", &limiter).dependency("store", &store);
+    let routes = Router::new().nest("/status", status(&monitor));
+    let mut all = Vec::new();
+    keys(&data(&routes).await, &mut all);
+    assert!(all.len() > 40, "{all:?}");
+    let plain = |sign: char| sign.is_ascii_lowercase() || sign == '_';
+    for key in all {
+        assert!(key.chars().all(plain), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn what_one_that_only_watches_lets_through_is_no_refusal() {
+    let config = Config::new(Fixed).initial(1).watch_only(true);
+    let (limiter, monitor) = (Limiter::try_new(config).unwrap(), Monitor::new());
+    monitor.limiter("api", &limiter);
+    let routes = Router::new().nest("/status", status(&monitor));
+    monitor.look();
+    let held = [limiter.try_acquire(), limiter.try_acquire()];
+    monitor.look();
+    let seen = data(&routes).await;
+    let api = &seen["sources"][0];
+    assert_eq!(api["would_refuse"]["at_limit"], 1);
+    assert_eq!(api["refused"]["at_limit"], 0);
+    assert_eq!(api["watches_only"], true);
+    let overload = &api["overload"];
+    assert_eq!(
+        (&overload["would_shed"], &overload["shedding"]),
+        (&json!(true), &json!(false))
+    );
+    let events = seen["events"].as_array().unwrap();
+    let edges: Vec<_> = events.iter().map(|event| &event["edge"]).collect();
+    assert_eq!(edges, ["would_shed", "queue_building", "watching"]);
+    assert!(
+        events.iter().all(|event| event["bad"] == false),
+        "nobody is hurt"
+    );
+    drop(held);
+}
+
+#[tokio::test]
+async fn a_time_that_nobody_measured_is_none_and_a_short_one_is_not_0() {
+    let clock = ManualClock::new();
+    let config = Config::new(Fixed).min_samples(1);
+    let (limiter, monitor) = (
+        Limiter::with_clock(config, clock.clone()).unwrap(),
+        Monitor::new(),
+    );
+    monitor.limiter("api", &limiter);
+    let routes = Router::new().nest("/status", status(&monitor));
+    monitor.look();
+    assert_eq!(
+        data(&routes).await["sources"][0]["limiter"]["rtt_ms"],
+        Value::Null
+    );
+    for _ in 0..2_000 {
+        let permit = limiter.try_acquire().unwrap();
+        clock.advance(Duration::from_micros(3));
+        permit.finish(Outcome::Success);
+        clock.advance(Duration::from_micros(10));
+    }
+    monitor.look();
+    let took = data(&routes).await["sources"][0]["limiter"]["rtt_ms"]
+        .as_f64()
+        .unwrap();
+    assert!((0.0029..0.0031).contains(&took), "{took}");
 }

@@ -38,6 +38,7 @@ fn nobody_is_refused_and_what_would_have_been_is_counted_by_its_reason() {
         (3, 2, 1)
     );
     assert_eq!((seen.over_share, seen.all()), (0, 6));
+    assert_eq!(limiter.counts().refused.total(), 0, "nobody was refused");
     assert_eq!(limiter.snapshot().inflight, 2, "those that have a slot");
     drop((others, share));
     limiter.set_watch_only(false);
@@ -94,6 +95,9 @@ fn partitions_and_callers_are_watched_too() {
     assert!(writes[1].has_slot() && !writes[2].has_slot());
     let seen = &limiter.partitions()[0].seen;
     assert_eq!((seen.inflight, seen.refused), (2, 1), "as if it enforced");
+    let watched = limiter.watched();
+    assert_eq!((watched.at_limit, watched.partition_full), (1, 1));
+    assert_eq!(watched.all(), 2);
     writes
         .into_iter()
         .for_each(|permit| permit.finish(Outcome::Success));

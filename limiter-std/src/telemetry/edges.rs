@@ -33,8 +33,14 @@ pub(super) struct Look {
     pub(super) reason: &'static str,
     /// Some of them for want of a slot.
     pub(super) by_limit: bool,
-    /// They were let through all the same.
+    /// It only watches.
     pub(super) watches_only: bool,
+    /// Requests that it let through and would have refused, since the source was made.
+    pub(super) watched: usize,
+    /// For what most would have been since the last look.
+    pub(super) watched_reason: &'static str,
+    /// Attempts that the dependency refused by a limit of its own, since the source was made.
+    pub(super) there: usize,
     /// Retries that the budget did not cover, since the source was made.
     pub(super) uncovered: usize,
 }
@@ -43,6 +49,10 @@ pub(super) struct Look {
 pub(super) struct LimiterLook {
     pub(super) limit: u32,
     pub(super) inflight: u32,
+    /// The most since the open window began.
+    pub(super) peak: u32,
+    /// Guaranteed to partitions and not in use.
+    pub(super) idle: u32,
     pub(super) waiting: usize,
     /// The limit is nearly reached, or was since the last look.
     pub(super) nearly_full: bool,
@@ -61,18 +71,21 @@ pub(super) enum BreakerLook {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edges {
     before: Option<Look>,
-    /// How many had been refused before the first look.
-    refused_before: usize,
+    /// What had been counted before the first look.
+    first: Look,
     building: Signal,
     saturated: Signal,
     shedding: Signal,
+    would_shed: Signal,
+    there: Signal,
     empty: Signal,
-    /// When the first of the first three began, and what had been refused by then.
-    since: Option<(Duration, usize)>,
+    /// When the first of the first four began, and what had been refused and let through by then.
+    since: Option<(Duration, [usize; 2])>,
     mean: Mean,
     gauge: Mean,
     limit: LimitEdge,
     closed: bool,
+    watches: bool,
 }
 
 /// What of overload holds.
@@ -85,15 +98,19 @@ pub struct Overload {
     pub saturated: bool,
     /// [`Edge::Shedding`] and not yet over.
     pub shedding: bool,
+    /// [`Edge::WouldShed`] and not yet over.
+    pub would_shed: bool,
+    /// [`Edge::DependencyRefuses`] and not yet over.
+    pub dependency_refuses: bool,
     /// [`Edge::BudgetEmpty`] and not yet over.
     pub budget_empty: bool,
 }
 
 impl Edges {
-    /// Of a source that has refused so many by now: those are no news.
-    pub(super) fn since(refused: usize) -> Self {
+    /// Of a source that has counted this much by now: that is no news.
+    pub(super) fn since(first: Look) -> Self {
         Self {
-            refused_before: refused,
+            first,
             ..Self::default()
         }
     }
@@ -104,10 +121,7 @@ impl Edges {
         let passed = self
             .before
             .map_or(Duration::ZERO, |before| now.saturating_sub(before.now));
-        let refused_before = self
-            .before
-            .map_or(self.refused_before, |before| before.refused);
-        let refused = look.refused.wrapping_sub(refused_before);
+        let before = self.before.unwrap_or(self.first);
         if let Some(seen) = look.limiter {
             let share = utilisation(seen.inflight, seen.limit);
             if self.before.is_none() {
@@ -115,28 +129,58 @@ impl Edges {
             }
             self.mean.add(share, passed, MEAN_OVER);
             self.gauge.add(share, passed, GAUGE_OVER);
-            self.overload(&seen, &look, refused, emit);
-            self.limit.see(&seen, now, passed, emit);
+            // Before what comes of it.
             if seen.closed && !core::mem::replace(&mut self.closed, true) {
                 emit(Edge::Closed);
             }
+            self.watch(&seen, &look, emit);
+            self.overload(&seen, &look, &before, emit);
+            self.limit.see(&seen, now, passed, emit);
         }
-        self.budget(&look, emit);
+        match self.there.see(look.there != before.there, now) {
+            Turn::Began => emit(Edge::DependencyRefuses),
+            Turn::Over => emit(Edge::DependencyAccepts),
+            Turn::Stays => {}
+        }
+        self.budget(&look, &before, emit);
         self.breaker(&look, emit);
         self.before = Some(look);
+    }
+
+    fn watch(&mut self, seen: &LimiterLook, look: &Look, emit: &mut impl FnMut(Edge)) {
+        if seen.closed || look.watches_only == self.watches {
+            return;
+        }
+        self.watches = look.watches_only;
+        emit(if self.watches {
+            Edge::Watching
+        } else {
+            Edge::Enforcing
+        });
     }
 
     fn overload(
         &mut self,
         seen: &LimiterLook,
         look: &Look,
-        refused: usize,
+        before: &Look,
         emit: &mut impl FnMut(Edge),
     ) {
-        let (now, inflight, limit) = (look.now, seen.inflight, seen.limit);
-        let refuses = refused != 0;
+        let LimiterLook {
+            inflight,
+            idle,
+            limit,
+            waiting,
+            ..
+        } = *seen;
+        let now = look.now;
+        let (refuses, lets_through) = (
+            look.refused != before.refused,
+            look.watched != before.watched,
+        );
         // Who refuses for want of a slot had a queue, or no room for one.
-        let builds = seen.waiting != 0 || seen.nearly_full || refuses && look.by_limit;
+        let wants = (refuses || lets_through) && look.by_limit;
+        let builds = waiting != 0 || seen.nearly_full || wants;
         let utilisation = self.mean.get();
         let building = self.building.see(builds && !seen.closed, now);
         let bound = if self.saturated.is_on() {
@@ -148,15 +192,25 @@ impl Edges {
             .saturated
             .see(utilisation >= bound && !seen.closed, now);
         let shedding = self.shedding.see(refuses, now);
-        let any = self.building.is_on() || self.saturated.is_on() || self.shedding.is_on();
+        let would_shed = self.would_shed.see(lets_through, now);
+        let signals = [
+            &self.building,
+            &self.saturated,
+            &self.shedding,
+            &self.would_shed,
+        ];
+        let any = signals.into_iter().any(Signal::is_on);
         if any {
-            let before = look.refused.wrapping_sub(refused);
+            let before = [before.refused, before.watched];
             self.since.get_or_insert((now, before));
         }
         if building == Turn::Began {
+            // It may have been reached for an instant before this look.
+            let most = if waiting == 0 { seen.peak } else { 0 };
             emit(Edge::QueueBuilding {
-                waiting: seen.waiting,
-                inflight,
+                waiting,
+                inflight: inflight.max(most),
+                idle,
                 limit,
             });
         }
@@ -167,30 +221,33 @@ impl Edges {
             emit(Edge::Shedding {
                 reason: look.reason,
                 inflight,
+                idle,
                 limit,
-                watches_only: look.watches_only,
+            });
+        }
+        if would_shed == Turn::Began {
+            emit(Edge::WouldShed {
+                reason: look.watched_reason,
+                inflight,
+                idle,
+                limit,
             });
         }
         if !any {
-            if let Some((since, before)) = self.since.take() {
+            if let Some((since, [refused, watched])) = self.since.take() {
                 emit(Edge::Recovered {
-                    refused: look.refused.wrapping_sub(before),
+                    refused: look.refused.wrapping_sub(refused),
+                    would_refuse: look.watched.wrapping_sub(watched),
                     lasted: now.saturating_sub(since),
-                    watches_only: look.watches_only,
                 });
             }
         }
     }
 
-    fn budget(&mut self, look: &Look, emit: &mut impl FnMut(Edge)) {
+    fn budget(&mut self, look: &Look, before: &Look, emit: &mut impl FnMut(Edge)) {
         let Some(covers) = look.covers else { return };
-        let before = self
-            .before
-            .map_or(look.uncovered, |before| before.uncovered);
-        match self
-            .empty
-            .see(!covers || look.uncovered != before, look.now)
-        {
+        let uncovered = look.uncovered != before.uncovered;
+        match self.empty.see(!covers || uncovered, look.now) {
             Turn::Began => emit(Edge::BudgetEmpty),
             Turn::Over => emit(Edge::BudgetCovers),
             Turn::Stays => {}
@@ -217,6 +274,8 @@ impl Edges {
             queue_building: self.building.is_on(),
             saturated: self.saturated.is_on(),
             shedding: self.shedding.is_on(),
+            would_shed: self.would_shed.is_on(),
+            dependency_refuses: self.there.is_on(),
             budget_empty: self.empty.is_on(),
         }
     }

@@ -15,8 +15,10 @@ pub enum Edge {
     QueueBuilding {
         /// How many wait.
         waiting: usize,
-        /// Slots taken.
+        /// Slots taken; where nobody waits, the most since the open window began.
         inflight: u32,
+        /// Slots that are guaranteed to partitions and not in use: nobody else has them.
+        idle: u32,
         /// The limit in force.
         limit: u32,
     },
@@ -33,20 +35,35 @@ pub enum Edge {
         reason: &'static str,
         /// Slots taken.
         inflight: u32,
+        /// Slots that are guaranteed to partitions and not in use.
+        idle: u32,
         /// The limit in force.
         limit: u32,
-        /// The limiter [only watches](crate::Config::watch_only): they would be, and are let through.
-        watches_only: bool,
+    },
+    /// Requests would be refused, by a limiter that [only watches](crate::Config::watch_only), and are let through.
+    WouldShed {
+        /// For what most of them would be.
+        reason: &'static str,
+        /// Slots taken.
+        inflight: u32,
+        /// Slots that are guaranteed to partitions and not in use.
+        idle: u32,
+        /// The limit in force.
+        limit: u32,
     },
     /// None of these holds any more.
     Recovered {
         /// Requests refused since the first of them began.
         refused: usize,
+        /// Requests let through since then that would have been refused: while it only watched.
+        would_refuse: usize,
         /// How long it took from the first of them.
         lasted: Duration,
-        /// The limiter only watches: they would have been, and were let through.
-        watches_only: bool,
     },
+    /// The limiter only watches from now on, or did so when it was first looked at: nobody is refused.
+    Watching,
+    /// It only watched, and refuses from now on.
+    Enforcing,
     /// The limit moved by a quarter or more, measured over seconds: not the steps by which a law measures.
     LimitMoved {
         /// The limit last reported.
@@ -58,6 +75,10 @@ pub enum Edge {
     },
     /// The limiter was closed.
     Closed,
+    /// Attempts come back refused by a limit of the dependency's own.
+    DependencyRefuses,
+    /// None has for a while.
+    DependencyAccepts,
     /// The breaker opened.
     BreakerOpened,
     /// The breaker lets a few probes through.
@@ -72,13 +93,18 @@ pub enum Edge {
 
 impl Edge {
     /// All names, as [`name`](Edge::name) gives them.
-    pub const NAMES: [&'static str; 11] = [
+    pub const NAMES: [&'static str; 16] = [
         "queue_building",
         "saturated",
         "shedding",
+        "would_shed",
         "recovered",
+        "watching",
+        "enforcing",
         "limit_moved",
         "closed",
+        "dependency_refuses",
+        "dependency_accepts",
         "breaker_opened",
         "breaker_half_open",
         "breaker_closed",
@@ -92,14 +118,19 @@ impl Edge {
             Self::QueueBuilding { .. } => 0,
             Self::Saturated { .. } => 1,
             Self::Shedding { .. } => 2,
-            Self::Recovered { .. } => 3,
-            Self::LimitMoved { .. } => 4,
-            Self::Closed => 5,
-            Self::BreakerOpened => 6,
-            Self::BreakerHalfOpen => 7,
-            Self::BreakerClosed => 8,
-            Self::BudgetEmpty => 9,
-            Self::BudgetCovers => 10,
+            Self::WouldShed { .. } => 3,
+            Self::Recovered { .. } => 4,
+            Self::Watching => 5,
+            Self::Enforcing => 6,
+            Self::LimitMoved { .. } => 7,
+            Self::Closed => 8,
+            Self::DependencyRefuses => 9,
+            Self::DependencyAccepts => 10,
+            Self::BreakerOpened => 11,
+            Self::BreakerHalfOpen => 12,
+            Self::BreakerClosed => 13,
+            Self::BudgetEmpty => 14,
+            Self::BudgetCovers => 15,
         }]
     }
 
@@ -110,6 +141,7 @@ impl Edge {
             Self::QueueBuilding { .. }
                 | Self::Saturated { .. }
                 | Self::Shedding { .. }
+                | Self::DependencyRefuses
                 | Self::BreakerOpened
                 | Self::BudgetEmpty
         )
@@ -123,11 +155,15 @@ impl fmt::Display for Edge {
             Self::QueueBuilding {
                 waiting,
                 inflight,
+                idle,
                 limit,
-            } => write!(
-                f,
-                "queue building: {waiting} wait, {inflight} in flight, limit {limit}"
-            ),
+            } => {
+                match waiting {
+                    0 => f.write_str("limit nearly reached: ")?,
+                    _ => write!(f, "queue building: {waiting} wait, ")?,
+                }
+                slots(f, *inflight, *idle, *limit)
+            }
             Self::Saturated { utilisation, limit } => write!(
                 f,
                 "saturated: {}.{} % of the limit of {limit} in use",
@@ -137,37 +173,49 @@ impl fmt::Display for Edge {
             Self::Shedding {
                 reason,
                 inflight,
+                idle,
                 limit,
-                watches_only,
             } => {
-                let refuses = if *watches_only {
-                    "would refuse, but only watches"
-                } else {
-                    "refusing"
-                };
-                write!(
-                    f,
-                    "{refuses}: {reason}, {inflight} in flight, limit {limit}"
-                )
+                write!(f, "refusing: {reason}, ")?;
+                slots(f, *inflight, *idle, *limit)
+            }
+            Self::WouldShed {
+                reason,
+                inflight,
+                idle,
+                limit,
+            } => {
+                write!(f, "would refuse, but only watches: {reason}, ")?;
+                slots(f, *inflight, *idle, *limit)
             }
             Self::Recovered {
                 refused,
+                would_refuse,
                 lasted,
-                watches_only,
-            } => {
-                let would = if *watches_only { "would have " } else { "" };
-                match refused {
-                    0 => write!(f, "recovered: {would}refused nobody in {lasted:.1?}"),
-                    _ => write!(
-                        f,
-                        "recovered: {would}refused {refused} in {lasted:.1?} and stopped"
-                    ),
-                }
-            }
+            } => match (refused, would_refuse) {
+                (0, 0) => write!(f, "recovered: refused nobody in {lasted:.1?}"),
+                (_, 0) => write!(
+                    f,
+                    "recovered: refused {refused} in {lasted:.1?} and stopped"
+                ),
+                (0, _) => write!(
+                    f,
+                    "recovered: would have refused {would_refuse} in {lasted:.1?} and stopped"
+                ),
+                _ => write!(
+                    f,
+                    "recovered: refused {refused}, and would have refused {would_refuse} while it only watched, in \
+                     {lasted:.1?} and stopped"
+                ),
+            },
+            Self::Watching => f.write_str("only watches: refuses nobody"),
+            Self::Enforcing => f.write_str("enforces: refuses what it only watched"),
             Self::LimitMoved { from, to, reason } => {
                 write!(f, "limit {from} -> {to}: {reason:?}")
             }
             Self::Closed => f.write_str("closed"),
+            Self::DependencyRefuses => f.write_str("the dependency refuses by a limit of its own"),
+            Self::DependencyAccepts => f.write_str("the dependency refuses no more"),
             Self::BreakerOpened => f.write_str("breaker opened"),
             Self::BreakerHalfOpen => f.write_str("breaker half open"),
             Self::BreakerClosed => f.write_str("breaker closed"),
@@ -175,6 +223,15 @@ impl fmt::Display for Edge {
             Self::BudgetCovers => f.write_str("retry budget covers retries again"),
         }
     }
+}
+
+/// As a refusal tells them.
+fn slots(f: &mut fmt::Formatter<'_>, inflight: u32, idle: u32, limit: u32) -> fmt::Result {
+    write!(f, "{inflight} in flight, ")?;
+    if idle != 0 {
+        write!(f, "{idle} idle of what is guaranteed to partitions, ")?;
+    }
+    write!(f, "limit {limit}")
 }
 
 /// An edge, where and when.
@@ -187,6 +244,20 @@ pub struct Event<'a> {
     pub at: SystemTime,
     /// What began, or is over.
     pub edge: Edge,
+    /// It is of a limiter that [only watches](crate::Config::watch_only).
+    pub watches_only: bool,
+}
+
+impl Event<'_> {
+    /// Whether somebody should look: [something got worse](Edge::is_bad), and not the limit of one that only watches,
+    /// which hurts nobody.
+    pub const fn is_bad(&self) -> bool {
+        let of_the_limit = matches!(
+            self.edge,
+            Edge::QueueBuilding { .. } | Edge::Saturated { .. }
+        );
+        self.edge.is_bad() && !(self.watches_only && of_the_limit)
+    }
 }
 
 impl fmt::Display for Event<'_> {

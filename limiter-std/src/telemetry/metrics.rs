@@ -6,7 +6,7 @@ pub use names::{ALL, Kind, Metric};
 
 use super::source::refused;
 use super::{DependencySeen, Event, LimiterCounts, LimiterSeen, Observer, Seen};
-use crate::PartitionSnapshot;
+use crate::{PartitionSnapshot, Watched};
 use ::metrics::{SharedString, counter, gauge};
 use core::time::Duration;
 use limiter_core::{BreakerState, Tokens};
@@ -87,6 +87,9 @@ impl Observer for Metrics {
         if let Some(counts) = &seen.requests {
             source.requests(counts);
         }
+        for (reason, count) in seen.watched.iter().flat_map(Watched::by_reason) {
+            source.counter(names::WOULD_REFUSE, "reason", reason, count);
+        }
         for partition in &seen.partitions {
             source.partition(partition);
         }
@@ -111,6 +114,8 @@ impl Observer for Metrics {
             ("queue_building", overload.queue_building),
             ("saturated", overload.saturated),
             ("shedding", overload.shedding),
+            ("would_shed", overload.would_shed),
+            ("dependency_refuses", overload.dependency_refuses),
             ("budget_empty", overload.budget_empty),
             ("watches_only", seen.watches_only),
         ] {
@@ -128,6 +133,7 @@ impl Named {
         self.gauge(names::LIMIT, snapshot.limit);
         self.gauge(names::INFLIGHT, snapshot.inflight);
         self.gauge(names::PEAK, seen.peak);
+        self.gauge(names::IDLE, seen.idle);
         self.gauge(names::UTILISATION, f64::from(seen.utilisation) / 1e3);
         self.gauge(names::QUEUE_LENGTH, seen.waiting as f64);
         self.gauge(names::QUEUE_OLDEST, seen.oldest.as_secs_f64());

@@ -13,8 +13,11 @@
 //! | [`QueueBuilding`](Edge::QueueBuilding) | soon somebody will be refused, or wait for long | somebody waits, or less than an eighth of the limit is left |
 //! | [`Saturated`](Edge::Saturated) | more of the service is needed | 85 % of the limit in use, as a mean over a second |
 //! | [`Shedding`](Edge::Shedding) | callers are refused now | the first refusal |
-//! | [`Recovered`](Edge::Recovered) | how many were refused, in which time | none of these holds any more |
+//! | [`WouldShed`](Edge::WouldShed) | one that only watches would refuse now | the first that it would have refused |
+//! | [`Recovered`](Edge::Recovered) | how many were refused, and would have been, in which time | none of these holds any more |
+//! | [`Watching`](Edge::Watching), [`Enforcing`](Edge::Enforcing) | whether anybody is refused at all | it is switched, or only watches at the first look |
 //! | [`LimitMoved`](Edge::LimitMoved) | what can be done at once has changed | by a quarter or more, as a mean over seconds; once in 5 s at most |
+//! | [`DependencyRefuses`](Edge::DependencyRefuses), [`DependencyAccepts`](Edge::DependencyAccepts) | whether a dependency refuses by a limit of its own | the first attempt that comes back so |
 //! | [`BreakerOpened`](Edge::BreakerOpened), [`BreakerHalfOpen`](Edge::BreakerHalfOpen), [`BreakerClosed`](Edge::BreakerClosed) | how a breaker stands | it changes |
 //! | [`BudgetEmpty`](Edge::BudgetEmpty), [`BudgetCovers`](Edge::BudgetCovers) | whether failures are retried | the balance is below one retry, or one was not covered |
 //! | [`Closed`](Edge::Closed) | | [`Limiter::close`](crate::Limiter::close) |

@@ -1,7 +1,7 @@
 //! Looking at limiters and their like, over and over.
 
 use super::alarm::{Bell, PRESSURE, REFUSAL};
-use super::edges::Edges;
+use super::edges::{Edges, Look};
 use super::source::{Limited, Source};
 use super::{Edge, Event, Observer, Seen};
 use crate::clock::Clock;
@@ -78,13 +78,14 @@ struct Entry {
 
 impl Entry {
     /// Looks, and adds what began or is over; `false` when the source is gone.
-    fn look(&mut self, events: &mut Vec<(Arc<str>, Edge)>) -> bool {
+    fn look(&mut self, events: &mut Vec<(Arc<str>, Edge, bool)>) -> bool {
         let Some((look, mut seen)) = self.source.look() else {
             return false;
         };
-        let name = &self.name;
-        self.edges
-            .see(look, &mut |edge| events.push((Arc::clone(name), edge)));
+        let (name, watches_only) = (&self.name, look.watches_only);
+        self.edges.see(look, &mut |edge| {
+            events.push((Arc::clone(name), edge, watches_only));
+        });
         seen.overload = self.edges.holds();
         if let Some(limiter) = &mut seen.limiter {
             limiter.utilisation = self.edges.utilisation();
@@ -102,7 +103,7 @@ const fn arms(seen: &Seen) -> u8 {
     } else {
         PRESSURE
     };
-    if seen.overload.shedding {
+    if seen.overload.shedding || seen.overload.would_shed {
         pressure
     } else {
         pressure | REFUSAL
@@ -155,13 +156,13 @@ impl Monitor {
 
     fn watch(&self, name: Arc<str>, mut source: Box<dyn Source>) -> &Self {
         // What is refused from now on is told, however long the first look takes to come.
-        let refused = source.look().map_or(0, |(look, _)| look.refused);
+        let first = source.look().map_or_else(Look::default, |(look, _)| look);
         source.connect(&self.common.bell);
         source.arm(PRESSURE | REFUSAL);
         let watched = Entry {
             name,
             source,
-            edges: Edges::since(refused),
+            edges: Edges::since(first),
             seen: None,
         };
         let mut all = self.watched();
@@ -206,11 +207,12 @@ impl Monitor {
         let (at, seen) = (SystemTime::now(), self.all());
         observers.retain_mut(|observer| {
             let told = catch_unwind(AssertUnwindSafe(|| {
-                for (source, edge) in &events {
+                for (source, edge, watches_only) in &events {
                     observer.edge(&Event {
                         source,
                         at,
                         edge: *edge,
+                        watches_only: *watches_only,
                     });
                 }
                 for (source, seen) in &seen {

@@ -1,7 +1,7 @@
 //! What a source looked like at a look.
 
 use super::{LimiterCounts, Overload};
-use crate::{DependencyCounts, PartitionSnapshot};
+use crate::{DependencyCounts, PartitionSnapshot, Watched};
 use core::time::Duration;
 use limiter_core::{BreakerState, Snapshot, Tokens};
 
@@ -15,8 +15,10 @@ pub struct Seen {
     pub requests: Option<LimiterCounts>,
     /// The partitions of a limiter that has any.
     pub partitions: Vec<PartitionSnapshot>,
-    /// A limiter [only watches](crate::Config::watch_only): what counts as refused was let through.
+    /// A limiter [only watches](crate::Config::watch_only).
     pub watches_only: bool,
+    /// What a limiter let through and would have refused, while it only watched.
+    pub watched: Option<Watched>,
     /// Of a dependency.
     pub dependency: Option<DependencySeen>,
     /// Of a dependency or a breaker alone.
@@ -38,6 +40,9 @@ pub struct LimiterSeen {
     pub utilisation: u32,
     /// The largest number in flight since the open window began; what is in flight while nothing is admitted.
     pub peak: u32,
+    /// Slots that are guaranteed to partitions and not in use: part of the limit, and neither in flight nor free for
+    /// others.
+    pub idle: u32,
     /// How many wait.
     pub waiting: usize,
     /// How long the first of them has waited.

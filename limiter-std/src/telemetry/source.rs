@@ -6,7 +6,6 @@ use super::{BudgetSeen, DependencySeen, LimiterSeen, Seen};
 use crate::clock::{Clock, RATE};
 use crate::dependency::Shared as DependencyShared;
 use crate::shared::{Lane, Shared};
-use crate::watch::Watch;
 use crate::{Breaker, Budget, DependencyCounts};
 use core::time::Duration;
 use limiter_core::law::Law;
@@ -35,6 +34,7 @@ pub(super) trait Source: Send {
 pub(super) struct Limited<A> {
     lane: Weak<A>,
     refused: Vec<usize>,
+    watched: Vec<usize>,
     /// How many had got a slot.
     admitted: usize,
     cuts: Option<u16>,
@@ -46,6 +46,7 @@ impl<A: Lane> Limited<A> {
         Self {
             lane,
             refused: Vec::new(),
+            watched: Vec::new(),
             admitted: 0,
             cuts: None,
             all_cuts: 0,
@@ -81,9 +82,12 @@ impl<A: Lane> Limited<A> {
             .wrapping_sub(self.cuts.unwrap_or(snapshot.cuts));
         self.cuts = Some(snapshot.cuts);
         self.all_cuts = self.all_cuts.wrapping_add(new.into());
+        let idle = lane.idle();
         let look = LimiterLook {
             limit: snapshot.limit,
             inflight: snapshot.inflight,
+            peak: snapshot.inflight_peak,
+            idle,
             waiting,
             // What was armed and is not any more has called.
             nearly_full: snapshot.is_nearly_full() || lane.alarm().has_called(PRESSURE),
@@ -94,6 +98,7 @@ impl<A: Lane> Limited<A> {
             snapshot,
             utilisation: 0,
             peak,
+            idle,
             waiting,
             oldest,
             rtt: RATE.duration(snapshot.usual_rtt),
@@ -101,43 +106,56 @@ impl<A: Lane> Limited<A> {
         };
         (look, seen)
     }
+}
 
-    /// For what most were refused since the last look.
-    fn mostly(&mut self, now: &[(&'static str, usize)]) -> &'static str {
-        self.refused.resize(now.len(), 0);
-        let mut most = ("", 0);
-        for (before, (reason, count)) in self.refused.iter_mut().zip(now) {
-            let new = count.wrapping_sub(core::mem::replace(before, *count));
-            if new > most.1 {
-                most = (reason, new);
-            }
+/// Reasons for which somebody found no slot, and not no share or no such thing.
+const FULL: [&str; 6] = [
+    "at_limit",
+    "partition_full",
+    "waiters_ahead",
+    "queue_full",
+    "timed_out",
+    "would_expire",
+];
+
+/// For what most were refused since what was counted before.
+fn mostly(before: &mut Vec<usize>, now: &[(&'static str, usize)]) -> &'static str {
+    before.resize(now.len(), 0);
+    let mut most = ("", 0);
+    for (before, (reason, count)) in before.iter_mut().zip(now) {
+        let new = count.wrapping_sub(core::mem::replace(before, *count));
+        if new > most.1 {
+            most = (reason, new);
         }
-        most.0
     }
+    most.0
 }
 
 impl<L: Law + Send + Sync, C: Clock> Source for Limited<Shared<L, C>> {
     fn look(&mut self) -> Option<(Look, Seen)> {
         let lane = self.lane.upgrade()?;
         let counts = lane.counters().read();
-        let reason = self.mostly(&counts.refused.by_reason());
+        let reason = mostly(&mut self.refused, &counts.refused.by_reason());
+        let watched = lane.watched();
+        let watched_reason = mostly(&mut self.watched, &watched.by_reason());
         let (limiter, seen) = self.look_at(&lane, counts.admitted);
-        let watches_only = lane.watch().is_some_and(Watch::is_on);
         let look = Look {
             now: since_origin(lane.clock().now()),
             limiter: Some(limiter),
             refused: counts.refused.total(),
             reason,
-            by_limit: true,
-            // A closed one refuses all the same.
-            watches_only: watches_only && !limiter.closed,
+            by_limit: FULL.contains(&reason) || FULL.contains(&watched_reason),
+            watches_only: watched.on,
+            watched: watched.all(),
+            watched_reason,
             ..Look::default()
         };
         let seen = Seen {
             limiter: Some(seen),
             requests: Some(counts),
             partitions: lane.partitions(),
-            watches_only,
+            watches_only: watched.on,
+            watched: Some(watched),
             ..Seen::default()
         };
         Some((look, seen))
@@ -154,7 +172,7 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<DependencyShared<L, C>> 
         let (now, counts) = (lane.clock().now(), lane.counters.read());
         let all = refused(&counts);
         let by_limit = self.refused.first() != Some(&counts.refused_by_limiter);
-        let reason = self.mostly(&all);
+        let reason = mostly(&mut self.refused, &all);
         let (limiter, seen) = self.look_at(&lane, counts.attempts);
         let state = lane.core.snapshot(now);
         let look = Look {
@@ -165,8 +183,9 @@ impl<L: Law + Send + Sync, C: Clock> Source for Limited<DependencyShared<L, C>> 
             refused: all.iter().map(|(_, count)| count).sum(),
             reason,
             by_limit,
-            watches_only: false,
+            there: counts.refused_by_dependency,
             uncovered: counts.refused_by_budget,
+            ..Look::default()
         };
         let seen = Seen {
             limiter: Some(seen),

@@ -98,6 +98,8 @@ fn edges_and_states_in_queries_are_ours() {
         "queue_building",
         "saturated",
         "shedding",
+        "would_shed",
+        "dependency_refuses",
         "budget_empty",
         "open",
         "closed",

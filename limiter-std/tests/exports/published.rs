@@ -31,7 +31,14 @@ fn published() -> Kept {
             .try_acquire_for(write)
             .unwrap()
             .finish(Outcome::Failure);
+        let config = Config::new(Fixed).initial(1).watch_only(true);
+        let watching = Limiter::try_new(config).unwrap();
+        monitor.limiter("watching", &watching);
         monitor.look();
+        let through = [
+            watching.try_acquire().unwrap(),
+            watching.try_acquire().unwrap(),
+        ];
         limiter.try_acquire().unwrap().finish(Outcome::Overload);
         let held = [limiter.try_acquire(), limiter.try_acquire()];
         assert!(limiter.try_acquire().is_err());
@@ -41,7 +48,7 @@ fn published() -> Kept {
         let once = CallOptions::new().attempts(1);
         store.call(once, busy, |_| Err::<(), _>(())).unwrap_err();
         monitor.observe(Metrics::new()).look();
-        drop(held);
+        drop((held, through));
     });
     kept
 }
@@ -63,6 +70,23 @@ fn what_happened_is_published_under_the_name_of_its_source() {
         let labels: Vec<_> = [("limiter", "api")].into_iter().chain(label).collect();
         assert_eq!(kept.value(name, &labels), Some(value), "{name} {label:?}");
     }
+    for (name, label, value) in [
+        ("limiter_refused_total", ("reason", "at_limit"), 0.0),
+        ("limiter_would_refuse_total", ("reason", "at_limit"), 1.0),
+        (
+            "limiter_would_refuse_total",
+            ("reason", "partition_full"),
+            0.0,
+        ),
+        ("limiter_state", ("state", "watches_only"), 1.0),
+        ("limiter_state", ("state", "would_shed"), 1.0),
+        ("limiter_state", ("state", "shedding"), 0.0),
+    ] {
+        let labels = [("limiter", "watching"), label];
+        assert_eq!(kept.value(name, &labels), Some(value), "{name} {label:?}");
+    }
+    let idle = kept.value("limiter_idle", &[("limiter", "parted")]);
+    assert_eq!(idle, Some(2.0));
     let first = [("limiter", "store"), ("kind", "first")];
     assert_eq!(kept.value("limiter_attempts_total", &first), Some(2.0));
     let store = [("limiter", "store")];
@@ -120,13 +144,13 @@ fn names_are_those_of_prometheus_conventions() {
 fn a_label_has_few_values_whatever_is_asked_for() {
     let kept = published();
     let values = kept.values.lock().unwrap();
-    // Four sources, and no label with more values than there are reasons.
+    // Five sources, and no label with more values than there are reasons.
     let most = limiter_std::RefusedCounts::REASONS.max(Edge::NAMES.len());
     for metric in ALL {
         let series = values
             .keys()
             .filter(|(name, _)| name == metric.name)
             .count();
-        assert!(series <= 4 * most, "{}: {series}", metric.name);
+        assert!(series <= 5 * most, "{}: {series}", metric.name);
     }
 }

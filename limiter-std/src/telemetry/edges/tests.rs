@@ -6,6 +6,7 @@ struct Looks {
     edges: Edges,
     now: Duration,
     refused: usize,
+    watched: usize,
     uncovered: usize,
     heard: Vec<(u64, Edge)>,
 }
@@ -17,9 +18,11 @@ impl Looks {
         let look = Look {
             now: self.now,
             refused: self.refused,
+            watched: self.watched,
+            watched_reason: "partition_full",
             uncovered: self.uncovered,
             reason: "at_limit",
-            by_limit: true,
+            by_limit: look.limiter.is_some_and(|seen| !seen.closed),
             ..look
         };
         self.edges.see(look, &mut |edge| heard.push((at, edge)));
@@ -50,6 +53,8 @@ fn limiter(inflight: u32, limit: u32) -> LimiterLook {
     LimiterLook {
         limit,
         inflight,
+        peak: 0,
+        idle: 0,
         waiting: 0,
         nearly_full: false,
         closed: false,
@@ -101,6 +106,7 @@ fn somebody_who_waits_is_a_queue_whatever_the_limit() {
     let queue = Edge::QueueBuilding {
         waiting: 3,
         inflight: 2,
+        idle: 0,
         limit: 100,
     };
     assert_eq!(looks.heard, [(0, queue)]);
@@ -249,4 +255,130 @@ fn counters_that_wrap_and_clocks_that_jump_break_nothing() {
         edges.see(look, &mut |_| ());
         assert!(edges.utilisation() <= 1_000);
     }
+}
+
+#[test]
+fn a_limit_that_was_nearly_reached_is_told_with_the_most_that_was_in_flight_and_is_no_queue() {
+    let mut looks = Looks::default();
+    let peak = LimiterLook {
+        peak: 19,
+        idle: 1,
+        nearly_full: true,
+        ..limiter(2, 20)
+    };
+    looks.look(Look {
+        limiter: Some(peak),
+        ..Look::default()
+    });
+    let said: Vec<_> = looks
+        .heard
+        .iter()
+        .map(|(_, edge)| edge.to_string())
+        .collect();
+    let idle = "1 idle of what is guaranteed to partitions";
+    let told = format!("limit nearly reached: 19 in flight, {idle}, limit 20");
+    assert_eq!(said, [told]);
+}
+
+/// Looks at one that watches or does not, of which so many were let through or refused between two.
+fn watching(looks: &mut Looks, times: u32, watches_only: bool, count: usize) {
+    for _ in 0..times {
+        if watches_only {
+            looks.watched += count;
+        } else {
+            looks.refused += count;
+        }
+        looks.look(Look {
+            limiter: Some(limiter(3, 10)),
+            watches_only,
+            ..Look::default()
+        });
+    }
+}
+
+#[test]
+fn what_is_let_through_is_another_edge_than_what_is_refused() {
+    let mut looks = Looks::default();
+    watching(&mut looks, 5, true, 2);
+    assert_eq!(looks.names(), ["watching", "queue_building", "would_shed"]);
+    let would = looks.edges.holds();
+    assert!(would.would_shed && !would.shedding);
+    assert!(
+        !looks
+            .heard
+            .iter()
+            .any(|(_, edge)| edge.name() != "queue_building" && edge.is_bad())
+    );
+    watching(&mut looks, 20, true, 0);
+    let said = looks.heard.last().unwrap().1.to_string();
+    assert_eq!(said, "recovered: would have refused 10 in 1.4s and stopped");
+    assert!(!looks.edges.holds().would_shed);
+}
+
+#[test]
+fn one_that_is_switched_in_an_overload_says_so_and_counts_both_apart() {
+    let mut looks = Looks::default();
+    watching(&mut looks, 10, true, 3);
+    watching(&mut looks, 10, false, 5);
+    watching(&mut looks, 40, false, 0);
+    let expected = [
+        "watching",
+        "queue_building",
+        "would_shed",
+        "enforcing",
+        "shedding",
+        "recovered",
+    ];
+    assert_eq!(looks.names(), expected);
+    let said = looks.heard.last().unwrap().1.to_string();
+    assert!(
+        said.starts_with(
+            "recovered: refused 50, and would have refused 30 while it only watched, in "
+        ),
+        "{said}"
+    );
+    // And back: what is over is not counted again.
+    watching(&mut looks, 1, true, 7);
+    watching(&mut looks, 100, true, 0);
+    let said = looks.heard.last().unwrap().1.to_string();
+    assert!(
+        said.starts_with("recovered: would have refused 7 in "),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_closed_one_says_so_before_it_refuses_and_switches_no_more() {
+    let mut looks = Looks::default();
+    watching(&mut looks, 1, true, 0);
+    let closed = LimiterLook {
+        closed: true,
+        ..limiter(0, 0)
+    };
+    looks.refused += 1;
+    looks.look(Look {
+        limiter: Some(closed),
+        watches_only: false,
+        ..Look::default()
+    });
+    assert_eq!(looks.names(), ["watching", "closed", "shedding"]);
+}
+
+#[test]
+fn a_dependency_that_refuses_is_told_once_and_when_it_does_no_more() {
+    let mut looks = Looks::default();
+    for there in [0, 1, 2, 3] {
+        looks.look(Look {
+            there,
+            ..Look::default()
+        });
+    }
+    assert!(looks.edges.holds().dependency_refuses);
+    for _ in 0..20 {
+        looks.look(Look {
+            there: 3,
+            ..Look::default()
+        });
+    }
+    assert_eq!(looks.names(), ["dependency_refuses", "dependency_accepts"]);
 }

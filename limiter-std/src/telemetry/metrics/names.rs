@@ -61,6 +61,8 @@ metrics! {
         "Slots taken";
     PEAK = "limiter_inflight_peak", Gauge, Count, None,
         "The largest number of slots taken since the open window began";
+    IDLE = "limiter_idle", Gauge, Count, None,
+        "Slots that are guaranteed to partitions and not in use";
     UTILISATION = "limiter_utilisation_ratio", Gauge, Count, None,
         "Mean share of the limit in use over the last ten seconds, 0 to 1; saturates first, for autoscalers";
     QUEUE_LENGTH = "limiter_queue_length", Gauge, Count, None,
@@ -70,7 +72,7 @@ metrics! {
     RTT = "limiter_rtt_seconds", Gauge, Seconds, None,
         "Mean time of a request in the last window that had enough";
     STATE = "limiter_state", Gauge, Count, Some("state"),
-        "1 while it holds: queue_building, saturated, shedding, budget_empty, watches_only";
+        "1 while it holds: queue_building, saturated, shedding, would_shed, dependency_refuses, budget_empty, watches_only";
     EDGES = "limiter_edges_total", Counter, Count, Some("edge"),
         "How often something began or was over";
     CUTS = "limiter_cuts_total", Counter, Count, None,
@@ -79,6 +81,8 @@ metrics! {
         "Requests that got a slot";
     REFUSED = "limiter_refused_total", Counter, Count, Some("reason"),
         "Requests refused";
+    WOULD_REFUSE = "limiter_would_refuse_total", Counter, Count, Some("reason"),
+        "Requests that a limiter which only watches let through and would have refused; no part of the refused";
     OUTCOMES = "limiter_outcomes_total", Counter, Count, Some("outcome"),
         "How permits ended: success, overload, failure, ignored, cancelled";
     PARTITION_QUOTA = "limiter_partition_quota", Gauge, Count, Some("partition"),

@@ -15,7 +15,9 @@ function time(millis) {
   if (millis >= 60_000) return (millis / 60_000).toFixed(1) + " min";
   if (millis >= 1_000) return (millis / 1_000).toFixed(1) + " s";
   if (millis >= 10) return Math.round(millis) + " ms";
-  return millis.toFixed(millis >= 1 ? 1 : 2) + " ms";
+  if (millis >= 1 || millis === 0) return millis.toFixed(1) + " ms";
+  const micros = millis * 1e3;
+  return micros >= 1 ? micros.toFixed(micros >= 10 ? 0 : 1) + " µs" : Math.round(millis * 1e6) + " ns";
 }
 
 function clock(at) {

@@ -1,5 +1,6 @@
 //! The last minutes, a point for each second, and the last edges.
 
+use crate::Watched;
 use crate::telemetry::{DependencySeen, Event, LimiterCounts, Observer, Seen};
 use core::time::Duration;
 use serde_json::{Value, json};
@@ -42,6 +43,7 @@ struct Source {
 struct Counts {
     admitted: usize,
     refused: usize,
+    would_refuse: usize,
     extra: usize,
 }
 
@@ -109,7 +111,7 @@ impl Observer for History {
             "source": event.source,
             "edge": event.edge.name(),
             "text": event.edge.to_string(),
-            "bad": event.edge.is_bad(),
+            "bad": event.is_bad(),
         }));
     }
 
@@ -165,9 +167,10 @@ impl Source {
             round(rate(counts.admitted, self.counts.admitted)),
             round(rate(counts.refused, self.counts.refused)),
             round(rate(counts.extra, self.counts.extra)),
-            limiter.map(|limiter| round(limiter.rtt.as_secs_f64() * 1e3)),
+            limiter.and_then(|limiter| known(limiter.rtt)),
             seen.budget
                 .map(|budget| f64::from(budget.balance.get()) / 1e3),
+            round(rate(counts.would_refuse, self.counts.would_refuse)),
         ]);
         if self.points.len() == POINTS {
             self.points.pop_front();
@@ -190,6 +193,7 @@ impl Counts {
             ) => Self {
                 admitted: *admitted,
                 refused: refused.total(),
+                would_refuse: seen.watched.as_ref().map_or(0, Watched::all),
                 extra: 0,
             },
             (None, Some(DependencySeen { counts, .. })) => Self {
@@ -199,11 +203,17 @@ impl Counts {
                     .wrapping_add(counts.refused_by_breaker)
                     .wrapping_add(counts.refused_by_throttle)
                     .wrapping_add(counts.refused_by_budget),
+                would_refuse: 0,
                 extra: counts.retries.wrapping_add(counts.hedges),
             },
             (None, None) => Self::default(),
         }
     }
+}
+
+/// A time in milliseconds, to a thousandth of a microsecond; none while nothing was measured.
+pub(super) fn known(time: Duration) -> Option<f64> {
+    (!time.is_zero()).then(|| time.as_nanos() as f64 / 1e6)
 }
 
 /// To a hundredth: what a plot can show.

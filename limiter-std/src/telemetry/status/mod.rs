@@ -10,7 +10,7 @@ use ::axum::extract::RawQuery;
 use ::axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName};
 use ::axum::http::header::{REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use ::axum::routing::get;
-use history::{History, millis, round};
+use history::{History, known, millis, round};
 use limiter_core::BreakerState;
 use serde_json::{Map, Value, json};
 use std::time::SystemTime;
@@ -141,6 +141,7 @@ fn source(seen: &Seen) -> Map<String, Value> {
             json!({
                 "limit": snapshot.limit,
                 "inflight": snapshot.inflight,
+                "idle": limiter.idle,
                 "utilisation": limiter.utilisation,
                 "min": snapshot.min,
                 "max": snapshot.max,
@@ -149,7 +150,7 @@ fn source(seen: &Seen) -> Map<String, Value> {
                 "cuts": limiter.cuts,
                 "waiting": limiter.waiting,
                 "oldest_ms": round(limiter.oldest.as_secs_f64() * 1e3),
-                "rtt_ms": round(limiter.rtt.as_secs_f64() * 1e3),
+                "rtt_ms": known(limiter.rtt),
             }),
         );
     }
@@ -167,6 +168,9 @@ fn source(seen: &Seen) -> Map<String, Value> {
         );
         add("refused", by_name(&counts.refused.by_reason()));
     }
+    if let Some(watched) = &seen.watched {
+        add("would_refuse", by_name(&watched.by_reason()));
+    }
     if let Some(dependency) = &seen.dependency {
         let counts = &dependency.counts;
         add(
@@ -174,14 +178,14 @@ fn source(seen: &Seen) -> Map<String, Value> {
             json!({
                 "calls": counts.calls,
                 "succeeded": counts.succeeded,
-                "gave up": counts.gave_up,
+                "gave_up": counts.gave_up,
                 "dropped": counts.dropped,
                 "attempts": counts.attempts,
                 "retries": counts.retries,
                 "hedges": counts.hedges,
                 "timeouts": counts.timeouts,
-                "refused there": counts.refused_by_dependency,
-                "backing off": dependency.backing_off,
+                "refused_there": counts.refused_by_dependency,
+                "backing_off": dependency.backing_off,
             }),
         );
         add("throttled", json!(dependency.throttled));
@@ -197,7 +201,7 @@ fn source(seen: &Seen) -> Map<String, Value> {
         let (state, left) = match breaker {
             BreakerState::Closed => ("closed", None),
             BreakerState::Open { left } => ("open", Some(duration(left).as_millis() as u64)),
-            BreakerState::HalfOpen => ("half open", None),
+            BreakerState::HalfOpen => ("half_open", None),
         };
         add("breaker", json!({ "state": state, "left_ms": left }));
     }
@@ -229,6 +233,8 @@ fn source(seen: &Seen) -> Map<String, Value> {
             "queue_building": overload.queue_building,
             "saturated": overload.saturated,
             "shedding": overload.shedding,
+            "would_shed": overload.would_shed,
+            "dependency_refuses": overload.dependency_refuses,
             "budget_empty": overload.budget_empty,
         }),
     );

@@ -1,7 +1,7 @@
 // The page: asks for what is new once a second, and shows it.
 
 // The places of values in a point; those of the server are in history.rs.
-const LIMIT = 2, INFLIGHT = 3, WAITING = 4, ADMITTED = 5, REFUSED = 6, EXTRA = 7, RTT = 8;
+const LIMIT = 2, INFLIGHT = 3, WAITING = 4, ADMITTED = 5, REFUSED = 6, EXTRA = 7, RTT = 8, WOULD = 10;
 const base = location.pathname.replace(/\/$/, "");
 const $ = (id) => document.getElementById(id);
 
@@ -30,11 +30,13 @@ class Card {
       const series = [
         { name: "admitted", label: source.calls ? "attempts" : "admitted", at: ADMITTED, area: true },
         { name: "refused", label: "refused", at: REFUSED, area: true },
+        { name: "would", label: "would be refused", at: WOULD, rare: true },
       ];
       if (source.calls) series.push({ name: "extra", label: "retries, hedges", at: EXTRA });
       this.plots.push(slots, this.queue, new Plot("Per second", " /s", series));
-      const took = { name: "inflight", label: "ms", at: RTT };
-      this.plots.push(new Plot("Usual time of a request", " ms", [took]));
+      // Where too few requests come to measure one there is nothing to draw.
+      this.took = new Plot("Usual time of a request", "", [{ name: "inflight", label: "", at: RTT }], time);
+      this.plots.push(this.took);
     }
     if (source.budget) this.saved = this.meter("Retry budget", false);
     this.element.append(...this.plots.map((plot) => plot.element));
@@ -60,7 +62,8 @@ class Card {
       this.values.set(label, { value, small });
     }
     const { value, small } = this.values.get(label);
-    put(value, text);
+    value.parentElement.parentElement.hidden = text === null;
+    put(value, text ?? "");
     put(small, note ?? "");
     return value;
   }
@@ -74,19 +77,24 @@ class Card {
     const { limiter, breaker, budget } = source;
     const last = this.points.at(-1);
     if (limiter) {
-      this.figure("In flight", number(limiter.inflight), `of ${number(limiter.limit)}`);
+      const idle = limiter.idle ? `, ${number(limiter.idle)} kept for partitions` : "";
+      this.figure("In flight", number(limiter.inflight), `of ${number(limiter.limit)}${idle}`);
       this.figure("Waiting", number(limiter.waiting), limiter.waiting ? `for ${time(limiter.oldest_ms)}` : "");
       const refused = this.figure("Refused", number(last ? last[REFUSED] : null), "/s");
       refused.className = last?.[REFUSED] ? "refused-now" : "";
+      const would = source.watches_only || last?.[WOULD];
+      this.figure("Would refuse", would ? number(last ? last[WOULD] : null) : null, "/s");
       this.figure(source.calls ? "Attempts" : "Admitted", number(last ? last[ADMITTED] : null), "/s");
       this.figure("Usual time", limiter.rtt_ms ? time(limiter.rtt_ms) : "–", "");
       this.figure("Bounds", `${number(limiter.min)}–${number(limiter.max)}`, "");
       this.figure("Last decision", "", words(limiter.reason));
-      this.fill(this.use, limiter.utilisation / 10, `${(limiter.utilisation / 10).toFixed(0)} %`, 70, 85);
+      const [warn, bad] = source.watches_only ? [101, 101] : [70, 85];
+      this.fill(this.use, limiter.utilisation / 10, `${(limiter.utilisation / 10).toFixed(0)} %`, warn, bad);
+      this.took.element.hidden = !this.points.some((point) => point[RTT] !== null);
       this.queue.element.hidden = !this.points.some((point) => point[WAITING]);
     }
     if (breaker) {
-      this.figure("Breaker", breaker.state, breaker.left_ms ? `${time(breaker.left_ms)} more` : "");
+      this.figure("Breaker", words(breaker.state), breaker.left_ms ? `${time(breaker.left_ms)} more` : "");
     }
     if (source.timeout_ms) this.figure("Attempt timeout", time(source.timeout_ms), "");
     if (source.throttled) this.figure("Throttled", `${(source.throttled / 10).toFixed(1)} %`, "");
@@ -98,10 +106,10 @@ class Card {
     }
     if (source.partitions.length) this.divide(source.partitions);
     // Where nothing happens there is nothing to draw.
-    const idle = limiter && !this.points.some((point) => point[INFLIGHT] || point[ADMITTED] || point[REFUSED]);
+    const idle = limiter && !this.points.some((point) => point[INFLIGHT] || point[ADMITTED] || point[REFUSED] || point[WOULD]);
     const told = states(source);
     this.element.classList.toggle("idle", idle);
-    this.tell(idle && told[0][0] === "calm" ? [["calm", "idle"]] : told);
+    this.tell(idle && told.every(([kind]) => kind === "calm") ? [["calm", "idle"]] : told);
     if (!this.element.hidden && !idle) for (const plot of this.plots) plot.draw(this.points, now);
     if (this.more.open) this.count(source);
     this.more.ontoggle = () => this.count(this.source);
@@ -128,7 +136,8 @@ class Card {
       this.told = text;
       this.pills.replaceChildren(...told.map(([kind, name]) => make("span", "pill " + kind, name)));
     }
-    this.bad = told.filter(([kind]) => kind !== "calm").length
+    // One that only watches hurts nobody, whatever it would do.
+    this.bad = told.filter(([kind]) => kind === "warn" || kind === "bad").length
       + 10 * told.filter(([kind]) => kind === "bad").length;
     this.element.classList.toggle("bad-card", this.bad >= 10);
   }
@@ -145,21 +154,26 @@ class Card {
       tables.push(table("Refused, by " + (source.calls ? "what" : "reason"),
         Object.keys(some).length ? some : { nobody: 0 }));
     }
+    const would = Object.fromEntries(Object.entries(source.would_refuse ?? {}).filter(([, count]) => count));
+    if (Object.keys(would).length) tables.push(table("Would have refused", would));
     if (source.requests) tables.push(table("Requests", { ...source.requests, "limit cut": source.limiter.cuts }));
     if (source.calls) tables.push(table("Calls", source.calls));
     this.tables.replaceChildren(...tables);
   }
 }
 
-// What holds, the worst first.
+// What holds, the worst first. Of one that only watches nothing is a warning.
 function states(source) {
   const told = [], { overload, limiter, breaker } = source;
+  const warn = source.watches_only ? "watch" : "warn";
   if (limiter?.closed) told.push(["bad", "closed"]);
-  if (source.watches_only) told.push(["warn", "watches only"]);
-  if (overload.shedding) told.push(["bad", source.watches_only ? "would refuse" : "refusing"]);
-  if (breaker && breaker.state !== "closed") told.push(["bad", "breaker " + breaker.state]);
-  if (overload.saturated) told.push(["warn", "saturated"]);
-  if (overload.queue_building) told.push(["warn", "queue building"]);
+  if (overload.shedding) told.push(["bad", "refusing"]);
+  if (breaker && breaker.state !== "closed") told.push(["bad", "breaker " + words(breaker.state)]);
+  if (overload.dependency_refuses) told.push(["bad", "refused there"]);
+  if (source.watches_only) told.push(["watch", "only watches"]);
+  if (overload.would_shed) told.push(["watch", "would refuse"]);
+  if (overload.saturated) told.push([warn, "saturated"]);
+  if (overload.queue_building) told.push([warn, limiter?.waiting ? "queue building" : "limit nearly reached"]);
   if (overload.budget_empty) told.push(["warn", "budget empty"]);
   return told.length ? told : [["calm", "calm"]];
 }

@@ -20,9 +20,11 @@ function ceiling(value) {
 }
 
 class Plot {
-  // Each series is { name, at, area }: `at` is the place of its values in a point.
-  constructor(title, unit, series) {
+  // Each series is { name, at, area, rare }: `at` is the place of its values in a point; what is rare is named only
+  // where there is some. `write` says how a value is written.
+  constructor(title, unit, series, write = number) {
     this.unit = unit;
+    this.write = write;
     this.svg = shape("svg", "");
     this.svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
     this.svg.setAttribute("preserveAspectRatio", "none");
@@ -31,12 +33,13 @@ class Plot {
     const head = make("div", "head", make("h3", "", title));
     this.series = series.map((one) => {
       const value = make("b", "");
-      head.append(make("span", "key " + one.name, one.label + " ", value));
+      const key = make("span", "key " + one.name, one.label + " ", value);
+      head.append(key);
       const area = one.area ? shape("path", "area " + one.name) : null;
       const line = shape("path", "line " + one.name);
       if (area) this.svg.append(area);
       this.svg.append(line);
-      return { ...one, value, line, shade: area };
+      return { ...one, key, value, line, shade: area };
     });
     this.cursor = shape("line", "cursor");
     this.cursor.setAttribute("y2", HEIGHT);
@@ -68,7 +71,11 @@ class Plot {
       for (const one of this.series) most = Math.max(most, point[one.at] ?? 0);
     }
     const top = ceiling(most);
-    put(this.top, number(top) + this.unit);
+    put(this.top, this.write(top) + this.unit);
+    for (const one of this.series) {
+      one.none = one.rare && !points.some((point) => point[one.at]);
+      one.key.hidden = one.none;
+    }
     const first = points.length ? (now - points[0][1]) / 1e3 : 0;
     this.span = Math.min(SECONDS, Math.max(LEAST, first)) * 1e3;
     const x = (point) => WIDTH * (1 - (now - point[1]) / this.span);
@@ -78,7 +85,7 @@ class Plot {
       let path = "", shade = "", last = null;
       for (const point of points) {
         const at = x(point), value = point[one.at];
-        if (at < 0 || value === null) continue;
+        if (at < 0 || value === null || one.none) continue;
         // A gap where the server was away.
         const gap = last !== null && point[1] - last[1] > 5_000;
         const step = one.steps && last !== null && !gap ? `H${at.toFixed(1)}` : "";
@@ -116,6 +123,6 @@ class Plot {
     }
     this.cursor.setAttribute("visibility", this.pointed === null ? "hidden" : "visible");
     put(this.from, this.points.length ? `${time(this.span)} ago` : "");
-    for (const one of this.series) put(one.value, point ? number(point[one.at]) : "–");
+    for (const one of this.series) put(one.value, point ? this.write(point[one.at]) : "–");
   }
 }

@@ -1,6 +1,8 @@
 //! What is counted, and what a monitor tells.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod told;
 
 use common::fixed;
 use limiter_std::law::Fixed;
@@ -228,42 +230,6 @@ fn guarantees_that_nobody_uses_are_no_queue() {
     let all: Vec<_> = (0..10).map(|_| write()).collect();
     assert_eq!(looker.look(), ["queue_building"]);
     drop(all);
-}
-
-#[test]
-fn a_limiter_that_only_watches_says_so_and_tells_what_it_would_have_refused() {
-    let clock = ManualClock::new();
-    let looker = Looker::new(&clock);
-    let config = Config::new(Fixed).initial(1).watch_only(true);
-    let limiter = Limiter::with_clock(config, clock.clone()).unwrap();
-    looker.monitor.limiter("api", &limiter);
-    assert_eq!(looker.look(), [""; 0]);
-    let both = [
-        limiter.try_acquire().unwrap(),
-        limiter.try_acquire().unwrap(),
-    ];
-    assert_eq!(looker.look(), ["queue_building", "shedding"]);
-    assert!(looker.monitor.seen()[0].1.watches_only);
-    drop(both);
-    clock.advance(Duration::from_secs(600));
-    assert_eq!(looker.look(), ["recovered"]);
-
-    // Nor does what a log says read like a refusal.
-    let said = Looker::new(&clock);
-    said.monitor.limiter("api", &limiter);
-    said.look();
-    let held = limiter.try_acquire().unwrap();
-    drop(limiter.try_acquire().unwrap());
-    assert_eq!(
-        said.words()[1],
-        "would refuse, but only watches: at_limit, 1 in flight, limit 1"
-    );
-    drop(held);
-    clock.advance(Duration::from_secs(60));
-    assert_eq!(
-        said.words(),
-        ["recovered: would have refused 1 in 60.1s and stopped"]
-    );
 }
 
 #[test]
