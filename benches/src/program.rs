@@ -74,19 +74,14 @@ pub struct Output {
 }
 
 impl Output {
-    /// The file at `path`, in a folder that is made where it is missing.
+    /// The file at `path`.
     ///
     /// # Errors
     ///
     /// The file cannot be written; the error names it.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        let file = folder
-            .map_or(Ok(()), std::fs::create_dir_all)
-            .and_then(|()| {
-                let mut options = OpenOptions::new();
-                options.write(true).create(true).truncate(false).open(path)
-            });
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(false).open(path);
         Ok(Self {
             path: path.to_owned(),
             file: file.map_err(|error| unwritable(path, &error))?,
@@ -177,7 +172,8 @@ mod tests {
     #[test]
     fn a_file_keeps_what_is_in_it_until_it_is_written_and_one_that_cannot_be_is_named_at_once() {
         let folder = std::env::temp_dir().join(format!("limiter-output-{}", std::process::id()));
-        let path = folder.join("new").join("rows.json");
+        super::folder(&folder).unwrap();
+        let path = folder.join("rows.json");
         Output::open(&path).unwrap().write("a longer text").unwrap();
         let output = Output::open(&path).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a longer text");

@@ -198,6 +198,9 @@ fn outputs(options: &Options, name: &str) -> Result<(Output, Option<Output>), Fa
         .html
         .clone()
         .unwrap_or_else(|| target.join("incidents").join(name));
+    if let Some(folder) = html.parent().filter(|folder| *folder != Path::new("")) {
+        program::folder(folder)?;
+    }
     Ok((Output::open(&html)?, Output::json(options.json.as_ref())?))
 }
 
