@@ -7,7 +7,7 @@
 use crate::cell::admission::{Arrival, Occupancy};
 use crate::error::{ConfigError, RejectReason, Rejected};
 use crate::law::Law;
-use crate::law::shares::{Priority, Shares, WHOLE, fits, part};
+use crate::law::shares::{Priority, Shares, WHOLE, fits, part, room};
 use crate::limiter::Limiter;
 use crate::permit::{Permit, Slot};
 use crate::request::Request;
@@ -149,8 +149,8 @@ impl<L: Law> Limiter<L> {
     ) -> Result<Entered, Rejected> {
         let share = request.share(self.shares.share(request.class()));
         // Most find that nobody waits and that there is room.
-        let free = |limit| room(limit, reserved, share);
-        match self.entry.admission.acquire_within(request.slots(), free) {
+        let admission = &self.entry.admission;
+        match admission.acquire_within(request.slots(), reserved, share) {
             Some(after) => Ok(self.entered(after)),
             None => self.enter_or_say_why(arrival, request, reserved),
         }
@@ -229,11 +229,4 @@ impl<L: Law> Limiter<L> {
         };
         Rejected::new(reason, limit, inflight)
     }
-}
-
-/// What may be in flight when a share of what is not reserved is used.
-#[inline]
-const fn room(limit: u32, reserved: u32, share: u32) -> u32 {
-    let free = limit.saturating_sub(reserved);
-    limit - free + part(free, share)
 }

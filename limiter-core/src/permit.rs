@@ -118,7 +118,7 @@ impl Sample {
     /// The partition that the slot is of.
     #[inline]
     pub const fn partition(self) -> Option<usize> {
-        self.tag.place()
+        self.tag.whose().place()
     }
 
     /// How many permits it stands for in what is counted: itself and those that are not timed, 0 when it is one

@@ -22,11 +22,16 @@ pub struct Request {
     class: Priority,
     weight: u32,
     retry: bool,
-    /// `u16::MAX` for none.
-    partition: u16,
+    /// [`NOWHERE`] for none; with [`ASIDE`] when its class and its weight do not tell all.
+    place: u16,
     /// What it may use at most, per mille, whatever its class.
     most: u16,
 }
+
+const ASIDE: u16 = 1 << 15;
+const NOWHERE: u16 = ASIDE - 1;
+/// The whole of what its class may use.
+const ALL: u16 = 1_000;
 
 impl Request {
     /// Of the highest class, of weight 1, a first attempt.
@@ -36,8 +41,8 @@ impl Request {
             class: Priority::Critical,
             weight: 1,
             retry: false,
-            partition: u16::MAX,
-            most: 1_000,
+            place: NOWHERE,
+            most: ALL,
         }
     }
 
@@ -55,7 +60,7 @@ impl Request {
     /// as [`TooHeavy`](crate::RejectReason::TooHeavy).
     pub const fn weight(mut self, slots: u32) -> Self {
         self.weight = slots;
-        self
+        self.plain_or_not()
     }
 
     /// Which attempt it is, 1 for the first. A later one counts as one class lower than its priority: the work
@@ -79,20 +84,28 @@ impl Request {
     /// The partition it is of, by its place in a [`Partitioned`](crate::Partitioned) limiter. One without
     /// partitions takes no notice.
     pub const fn partition(mut self, index: usize) -> Self {
-        self.partition = if index < u16::MAX as usize {
+        self.place = if index < NOWHERE as usize {
             index as u16
         } else {
-            u16::MAX - 1
+            NOWHERE - 1
         };
+        self.plain_or_not()
+    }
+
+    const fn plain_or_not(mut self) -> Self {
+        self.place &= NOWHERE;
+        if self.weight == 0 || self.most < ALL {
+            self.place |= ASIDE;
+        }
         self
     }
 
     /// The place of its partition.
     pub const fn place(&self) -> Option<usize> {
-        if self.partition == u16::MAX {
-            return None;
+        match self.place & NOWHERE {
+            NOWHERE => None,
+            place => Some(place as usize),
         }
-        Some(self.partition as usize)
     }
 
     /// The class it is admitted in: its priority, one lower for a retry.
@@ -100,15 +113,17 @@ impl Request {
         self.class
     }
 
+    /// The place of its partition, past every place when it has none, or when more than its class and its weight
+    /// tells whether it may have one of its own slots.
     #[inline]
-    pub(crate) const fn raw_place(&self) -> u16 {
-        self.partition
+    pub(crate) const fn plain_place(&self) -> u16 {
+        self.place
     }
 
     /// The same, which may use no more than this of the limit, per mille, whatever its class; for adapters.
     pub const fn at_most(mut self, per_mille: u16) -> Self {
         self.most = per_mille;
-        self
+        self.plain_or_not()
     }
 
     /// What it may use, per mille, where its class may use `share`.

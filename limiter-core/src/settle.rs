@@ -24,6 +24,11 @@ impl Settled {
         wake: false,
     };
 
+    #[inline]
+    pub(crate) const fn freed(wake: bool) -> Self {
+        Self { change: None, wake }
+    }
+
     /// The change of the limit that this call made, if it closed a window that moved it.
     pub const fn change(&self) -> Option<Change> {
         self.change

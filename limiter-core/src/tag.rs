@@ -1,25 +1,70 @@
 //! What a slot carries from its admission to its end, in one word that is never 0.
 //!
 //! ```text
-//! 31..16 epoch of the last cut before it | 15..6 number of its partition and 1, or 0 | 5 the partition's own
-//!  4..2  what it stands for, as a shift   | 1 not timed | 0 set
+//! 31 plain | 30..16 epoch of the last cut before it | 15 not a partition's own | 14..5 its partition, all ones for none
+//! 4..2 what it stands for, as a shift | 1 not timed | 0 set
 //! ```
 //!
-//! Never 0, so that an `Option` of a slot needs no word more.
+//! `plain` is a slot of a partition's own, not timed, that was taken without a look at anything but its room: when it
+//! ends well nothing else is to be looked at either. The sign tells, in one word with all that the compiler has to
+//! follow from the admission to the end.
+//!
+//! Never 0, so that an `Option` of a slot needs no word more. Bits 15..5 are the place of a slot that is a partition's
+//! own, and past every place otherwise: one comparison tells where it is given back.
 
 use crate::cell::gate::Seen;
 use crate::cell::sampling::WIDE;
 use core::num::NonZeroU32;
 
-const EPOCH: u32 = 0xffff_0000;
+const PLAIN: u32 = 1 << 31;
+const EPOCH: u32 = 0x7fff_0000;
 const UNTIMED: u32 = 1 << 1;
 const SHIFT_AT: u32 = 2;
-const OWN: u32 = 1 << 5;
-const PLACE_AT: u32 = 6;
-const PLACE: u32 = !EPOCH >> PLACE_AT;
+const ONE_PLACE: u32 = 1 << 5;
+const ROOM: u32 = 0xffff & !(ONE_PLACE - 1);
+const NO_PLACE: u16 = 0x3ff;
 
 /// How many partitions a tag can tell apart.
-pub(crate) const MOST_PLACES: usize = PLACE as usize;
+pub(crate) const MOST_PLACES: usize = NO_PLACE as usize;
+
+/// Which partition a slot is of, and whether it is one of its own: bits 15..5 of the tag, in their place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Whose(u32);
+
+impl Whose {
+    const POOLED: u32 = 1 << 15;
+    /// Of no partition.
+    pub(crate) const NOBODY: Self = Self(ROOM);
+
+    /// One of the own slots of the partition at a place below [`MOST_PLACES`].
+    #[inline]
+    pub(crate) const fn own(place: u16) -> Self {
+        Self((place & NO_PLACE) as u32 * ONE_PLACE)
+    }
+
+    /// The same of what is for everybody.
+    pub(crate) const fn pooled(self) -> Self {
+        Self(self.0 | Self::POOLED)
+    }
+
+    /// The place of the partition that it is one of the own slots of, of so many.
+    #[inline]
+    pub(crate) const fn room(self, places: usize) -> Option<usize> {
+        if self.0 >= places as u32 * ONE_PLACE {
+            return None;
+        }
+        Some((self.0 / ONE_PLACE) as usize)
+    }
+
+    /// The place of the partition.
+    #[inline]
+    pub(crate) const fn place(self) -> Option<usize> {
+        match (self.0 / ONE_PLACE) as u16 & NO_PLACE {
+            NO_PLACE => None,
+            place => Some(place as usize),
+        }
+    }
+}
 
 /// What an admission saw of the gate, and drew.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +77,23 @@ impl Entered {
     #[inline]
     pub(crate) fn tag(self) -> Tag {
         Tag::new(self.seen.epoch(), self.drawn)
+    }
+
+    /// The same for a slot that is whose this says.
+    pub(crate) fn tag_of(self, whose: Whose) -> Tag {
+        Tag::from(self.seen.epoch(), self.drawn, whose)
+    }
+
+    /// The same for one of the own slots of the partition at `place`, that was taken plainly.
+    #[inline]
+    pub(crate) fn plain_tag(self, place: u16) -> Tag {
+        let base = self.seen.epoch() & EPOCH | Whose::own(place).0 | 1;
+        // Whole in each arm: where they part, the compiler sees the sign of both.
+        match self.drawn {
+            Some(shift) if WIDE => Tag(NonZeroU32::MIN | (base | (shift & 7) << SHIFT_AT)),
+            None if WIDE => Tag(NonZeroU32::MIN | (base | UNTIMED | PLAIN)),
+            _ => Tag(NonZeroU32::MIN | base),
+        }
     }
 
     /// Somebody left work, and the permit is one of those that do it.
@@ -51,12 +113,29 @@ impl Tag {
     /// said.
     #[inline]
     pub(crate) fn new(epoch: u32, drawn: Option<u32>) -> Self {
+        Self::from(epoch, drawn, Whose::NOBODY)
+    }
+
+    #[inline]
+    fn from(epoch: u32, drawn: Option<u32>, whose: Whose) -> Self {
         let sampled = match drawn {
             Some(shift) if WIDE => shift << SHIFT_AT | 1,
             None if WIDE => UNTIMED | 1,
             _ => 1,
         };
-        Self(NonZeroU32::MIN | (epoch & EPOCH | sampled))
+        Self(NonZeroU32::MIN | (epoch & EPOCH | whose.0 | sampled))
+    }
+
+    /// The same as of a slot that was not taken plainly.
+    #[inline]
+    pub(crate) fn at_length(self) -> Self {
+        Self(NonZeroU32::MIN | self.0.get() & !PLAIN)
+    }
+
+    /// It is one of a partition's own slots, and not timed, so that its end has nothing to look at but its room.
+    #[inline]
+    pub(crate) const fn is_plain(self) -> bool {
+        (self.0.get() as i32) < 0
     }
 
     /// The same in another epoch.
@@ -64,24 +143,10 @@ impl Tag {
         Self(NonZeroU32::MIN | (epoch & EPOCH | self.0.get() & !EPOCH))
     }
 
-    /// The same for a slot of a partition below [`MOST_PLACES`]: of its own, or of what is for everybody.
+    /// Which partition the slot is of.
     #[inline]
-    pub(crate) fn of(self, place: u16, own: bool) -> Self {
-        let own = if own { OWN } else { 0 };
-        Self(self.0 | ((u32::from(place) + 1) & PLACE) << PLACE_AT | own)
-    }
-
-    /// The partition that the slot is of.
-    #[inline]
-    pub(crate) const fn place(self) -> Option<usize> {
-        let place = self.0.get() >> PLACE_AT & PLACE;
-        (place as usize).checked_sub(1)
-    }
-
-    /// Whether it is one of the partition's own.
-    #[inline]
-    pub(crate) const fn is_own(self) -> bool {
-        self.0.get() & OWN != 0
+    pub(crate) const fn whose(self) -> Whose {
+        Whose(self.0.get() & ROOM)
     }
 
     /// How many the slot stands for, as a shift; `None` when it is not timed.

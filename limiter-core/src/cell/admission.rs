@@ -37,7 +37,7 @@
 
 use super::sync::{AtomicWord, Ordering, Word, const_unless_loom};
 use crate::law::partition::book;
-use crate::law::shares::fits;
+use crate::law::shares::fits_share;
 
 const INFLIGHT_BITS: u32 = Word::BITS / 2;
 const INFLIGHT_MASK: Word = (1 << INFLIGHT_BITS) - 1;
@@ -72,12 +72,17 @@ impl Occupancy {
         self.0 & WAITING != 0
     }
 
-    /// A newcomer finds a free slot, and nobody who waits for one: then the high half is negative.
+    /// The limit for newcomers: the high half, which is negative when somebody waits.
+    #[inline]
+    const fn open_limit(self) -> i32 {
+        const SPARE: u32 = 32 - INFLIGHT_BITS;
+        ((self.0 >> LIMIT_SHIFT) as i32) << SPARE >> SPARE
+    }
+
+    /// A newcomer finds a free slot, and nobody who waits for one.
     #[inline]
     const fn welcomes(self) -> bool {
-        const SPARE: u32 = 32 - INFLIGHT_BITS;
-        let limit = ((self.0 >> LIMIT_SHIFT) as i32) << SPARE >> SPARE;
-        (self.inflight() as i32) < limit
+        (self.inflight() as i32) < self.open_limit()
     }
 
     /// Whether the limit is this, and nobody waits.
@@ -172,15 +177,17 @@ impl Admission {
         }
     }
 
-    /// Takes `weight` slots where nobody waits and they fit into what `room` says of the limit.
+    /// Takes `weight` slots where nobody waits and they fit into a share of what is not reserved of the limit.
     #[inline]
     pub(crate) fn acquire_within(
         &self,
         weight: u32,
-        room: impl Fn(u32) -> u32,
+        reserved: u32,
+        share: u32,
     ) -> Option<Occupancy> {
-        self.acquire_if(Arrival::Newcomer, weight, |seen| {
-            fits(weight, seen.inflight(), room(seen.limit()))
+        self.take_if(weight, |seen| {
+            let limit = seen.open_limit();
+            fits_share(weight, seen.inflight(), limit, reserved, share)
         })
         .ok()
     }

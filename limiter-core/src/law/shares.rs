@@ -156,6 +156,38 @@ pub(crate) const fn part(whole: u32, per_mille: u32) -> u32 {
     thousandth(whole as usize * per_mille as usize + (WHOLE as usize - 1)) as u32
 }
 
+/// What may be in flight when a share of what is not reserved of `limit` is used.
+#[inline]
+pub(crate) const fn room(limit: u32, reserved: u32, share: u32) -> u32 {
+    let free = limit.saturating_sub(reserved);
+    limit - free + part(free, share)
+}
+
+/// Whether `weight`, which is not 0, fits beside `inflight` into [`room`]; never where the limit is negative.
+///
+/// Without a division where words have 64 bits: n is below x/1,000 rounded up when 1,000 n is below x.
+#[inline]
+pub(crate) const fn fits_share(
+    weight: u32,
+    inflight: u32,
+    limit: i32,
+    reserved: u32,
+    share: u32,
+) -> bool {
+    if usize::BITS < 64 {
+        return limit >= 0 && fits(weight, inflight, room(limit as u32, reserved, share));
+    }
+    let (limit, reserved) = (limit as i64, reserved as i64);
+    let beside = match reserved {
+        0 => 0,
+        reserved if reserved < limit => reserved,
+        _ => limit,
+    };
+    // 0 becomes the largest.
+    let before = inflight as i64 + weight.wrapping_sub(1) as i64 - beside;
+    before * (WHOLE as i64) < (limit - beside) * share as i64
+}
+
 /// Whether `weight`, which is not 0, fits beside `inflight` into `room`.
 #[inline]
 pub(crate) const fn fits(weight: u32, inflight: u32, room: u32) -> bool {

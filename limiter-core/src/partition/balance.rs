@@ -1,7 +1,7 @@
 //! How quotas follow the limit, and what is lent of them.
 
 use super::Partitioned;
-use crate::cell::gate::DUE;
+use crate::cell::gate::{DUE, Holder};
 use crate::cell::partition::Room;
 use crate::law::Law;
 use crate::law::partition::quota;
@@ -23,16 +23,17 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     #[cold]
     #[inline(never)]
     pub fn balance(&self) {
-        let Some(mut holder) = self.gate.enter(DUE) else {
-            return;
-        };
-        loop {
-            let _ = holder.take();
+        if let Some(holder) = self.gate.enter(DUE) {
+            self.leave_gate(holder);
+        }
+    }
+
+    /// Does what is left to do by whoever holds the gate, until nothing is.
+    fn leave_gate(&self, mut holder: Holder<'_>) {
+        while let Err(again) = holder.leave() {
+            let _ = again.take();
             self.balance_once();
-            match holder.leave() {
-                Ok(()) => return,
-                Err(again) => holder = again,
-            }
+            holder = again;
         }
     }
 
@@ -48,14 +49,22 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         });
         let need = targets().map(|(room, target)| room.need(target)).sum();
         let (granted, owed) = self.limiter.entry.admission.rebook(back, need);
+        let shares = self.limiter.shares();
         let left = targets().fold(granted, |left, (room, target)| {
-            left - room.grow(target, left)
+            // Before as after: what classes leave of less would be too little.
+            room.publish(target.max(room.load().quota()), shares);
+            let grown = room.grow(target, left);
+            room.publish(room.load().quota(), shares);
+            left - grown
         });
         if left != 0 {
             let _ = self.limiter.entry.admission.release(left);
         }
-        let reserved = self.rooms.iter().map(|room| room.load().quota()).sum();
-        self.books.set(limit, reserved, owed);
+        let quotas = || self.rooms.iter().map(|room| room.load().quota());
+        let held = quotas().rposition(|quota| quota != 0);
+        let lends = self.rooms.iter().any(|room| room.terms().idle().is_some());
+        self.books.describe(held.map_or(0, |last| last + 1), lends);
+        self.books.set(limit, quotas().sum(), owed);
     }
 
     /// A request of a partition was refused: whether a try is worth it after what was done for it. What is
@@ -81,41 +90,72 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
 
     /// Lends what partitions did not use for as long as they allow; whether any does. Called when somebody is
     /// refused.
-    #[cold]
+    #[inline]
     pub(super) fn lend(&self, now: Timestamp) -> bool {
-        let rooms = self.rooms.iter();
-        let lent = rooms.fold(false, |lent, room| lent | self.lend_of(room, now));
-        if lent {
-            self.balance();
+        self.books.lends() && self.lend_idle(now)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lend_idle(&self, now: Timestamp) -> bool {
+        let now = self.stamp(now);
+        if !self.rooms.iter().any(|room| looks(room, now).is_some()) {
+            return false;
         }
+        // Whoever holds it has the next who is refused look.
+        let Some(holder) = self.gate.enter(0) else {
+            return false;
+        };
+        let shares = self.limiter.shares();
+        let mut lent = false;
+        for room in &self.rooms {
+            lent |= lend_of(room, now);
+            room.publish(room.load().quota(), shares);
+        }
+        if lent {
+            self.balance_once();
+        }
+        self.leave_gate(holder);
         lent
     }
 
-    fn lend_of(&self, room: &Room, now: Timestamp) -> bool {
-        let Some(idle) = room.terms().idle() else {
-            return false;
-        };
-        let now = self.stamp(now);
-        let looked = room.looked();
-        let since = Stamp(now).since(Stamp(looked)).filter(|_| looked != 0);
-        let Some(since) = since else {
-            // It starts to look; or the clock stepped back, and it starts anew.
-            let _ = room.look(now);
-            return false;
-        };
-        if since < idle {
-            return false;
+    /// A partition that may be lent has more in flight than of late: from here on so many are let in plainly.
+    #[cold]
+    pub(super) fn raise_plain(&self, room: &Room) {
+        // Where another holds it, the next who comes does it.
+        if let Some(holder) = self.gate.enter(0) {
+            room.publish(room.load().quota(), self.limiter.shares());
+            self.leave_gate(holder);
         }
-        let used = room.look(now).max(1);
-        let lends = used < room.load().quota();
-        if lends {
-            room.set_lent(used);
-        }
-        lends
     }
 
     fn stamp(&self, now: Timestamp) -> u32 {
         // 0 is before the first look.
         self.limiter.rate().pace().stamp(now).0.max(1)
     }
+}
+
+/// Whether it is time to look at what a partition uses: whether it was not used for as long as it allows, or only
+/// starts to be looked at.
+fn looks(room: &Room, now: u32) -> Option<bool> {
+    let idle = room.terms().idle()?;
+    let looked = room.looked();
+    match Stamp(now).since(Stamp(looked)).filter(|_| looked != 0) {
+        Some(since) if since < idle => None,
+        Some(_) => Some(true),
+        // The clock stepped back, and it starts anew.
+        None => Some(false),
+    }
+}
+
+fn lend_of(room: &Room, now: u32) -> bool {
+    let Some(lasted) = looks(room, now) else {
+        return false;
+    };
+    let used = room.look(now).max(1);
+    let lends = lasted && used < room.load().quota();
+    if lends {
+        room.set_lent(used);
+    }
+    lends
 }

@@ -1,28 +1,41 @@
 //! How a request of a partition is let in.
 
-use super::{Partitioned, Seat};
+use super::Partitioned;
 use crate::cell::admission::Arrival;
 use crate::cell::partition::{Places, Room};
 use crate::error::{RejectReason, Rejected};
 use crate::law::Law;
-use crate::law::shares::part;
+use crate::law::shares::{Priority, part};
 use crate::request::Request;
+use crate::tag::{Tag, Whose};
 use crate::time::Timestamp;
 
 impl<const P: usize, L: Law> Partitioned<P, L> {
+    /// Lets in one who comes anew, whose weight the caller has at hand.
+    #[inline]
+    pub(super) fn enter_newcomer(
+        &self,
+        request: &Request,
+        weight: u32,
+        now: Timestamp,
+    ) -> Result<Tag, Rejected> {
+        let place = request.plain_place();
+        if self.enter_plainly(place, request.class(), weight) {
+            Ok(self.limiter.draw().plain_tag(place))
+        } else {
+            // So that the compiler knows it too, and need not look again at what it has just let in.
+            Ok(self.enter(Arrival::Newcomer, request, now)?.at_length())
+        }
+    }
+
     /// Lets a request in on its partition's own slots, if nothing else is to be thought of: the quotas are those
     /// of the limit, and nobody waits.
     #[inline]
-    pub(super) fn enter_own(&self, request: &Request, now: Timestamp) -> Option<Seat> {
-        let place = request.raw_place();
-        let room = self.rooms.get(usize::from(place))?;
-        if !self.limiter.occupancy().is_at(self.books.adopted()) {
-            return None;
-        }
-        let share = request.share(self.limiter.shares.share(request.class()));
-        let never = || false;
-        let after = room.acquire(never, request.slots(), |quota| part(quota, share));
-        Some(self.own(after.ok()?, request, place, now))
+    fn enter_plainly(&self, place: u16, class: Priority, weight: u32) -> bool {
+        self.rooms.get(usize::from(place)).is_some_and(|room| {
+            self.limiter.occupancy().is_at(self.books.adopted())
+                && room.acquire_plainly(class, weight)
+        })
     }
 
     #[inline(never)]
@@ -31,16 +44,16 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         arrival: Arrival,
         request: &Request,
         now: Timestamp,
-    ) -> Result<Seat, Rejected> {
+    ) -> Result<Tag, Rejected> {
         let seen = self.limiter.occupancy();
         let limit = seen.limit();
         if limit != self.books.adopted() {
             self.balance();
         }
         let Some(index) = request.place() else {
-            let pooled = self.enter_pool(arrival, request, None, now);
+            let pooled = self.enter_pool(arrival, request, None);
             if pooled.is_err() && self.lend(now) {
-                return self.enter_pool(arrival, request, None, now);
+                return self.enter_pool(arrival, request, None);
             }
             return pooled;
         };
@@ -53,7 +66,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         };
         let place = index as u16;
         match self.enter_room(arrival, request, place, room, limit) {
-            Ok(after) => Ok(self.own(after, request, place, now)),
+            Ok(after) => Ok(self.own(after, place, room)),
             Err(_) => self.enter_beside_own(arrival, request, place, room, now),
         }
     }
@@ -67,14 +80,14 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         place: u16,
         room: &Room,
         now: Timestamp,
-    ) -> Result<Seat, Rejected> {
-        let mut pooled = self.enter_pool(arrival, request, Some((place, room)), now);
+    ) -> Result<Tag, Rejected> {
+        let mut pooled = self.enter_pool(arrival, request, Some((place, room)));
         if pooled.is_err() && self.claim(place.into(), room, now) {
             let limit = self.limiter.occupancy().limit();
             if let Ok(after) = self.enter_room(arrival, request, place, room, limit) {
-                return Ok(self.own(after, request, place, now));
+                return Ok(self.own(after, place, room));
             }
-            pooled = self.enter_pool(arrival, request, Some((place, room)), now);
+            pooled = self.enter_pool(arrival, request, Some((place, room)));
         }
         pooled.map_err(|refused| {
             room.count_refused();
@@ -82,7 +95,6 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         })
     }
 
-    #[inline]
     fn enter_room(
         &self,
         arrival: Arrival,
@@ -114,7 +126,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         place: u16,
         room: &Room,
         now: Timestamp,
-    ) -> Option<Seat> {
+    ) -> Option<Tag> {
         let enter = || {
             let limit = self.limiter.occupancy().limit();
             self.enter_room(Arrival::Waiter, request, place, room, limit)
@@ -123,45 +135,32 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
             Err(_) if self.claim(place.into(), room, now) => enter(),
             entered => entered,
         };
-        Some(self.own(entered.ok()?, request, place, now))
+        Some(self.own(entered.ok()?, place, room))
     }
 
-    #[inline]
-    fn own(&self, after: Places, request: &Request, place: u16, now: Timestamp) -> Seat {
-        if after.inflight() >= after.quota() {
-            self.note_full();
+    fn own(&self, after: Places, place: u16, room: &Room) -> Tag {
+        if room.is_beyond_plain(after) {
+            self.raise_plain(room);
         }
-        let tag = self.limiter.draw().tag();
-        Seat::of(self.limiter.slot(request.slots(), tag, now), place, true)
+        self.limiter.draw().tag_of(Whose::own(place))
     }
 
-    /// Own slots are taken to the last: when what is for everybody is too, the limit is reached.
-    #[cold]
-    fn note_full(&self) {
-        let seen = self.limiter.occupancy();
-        if seen.inflight() >= seen.limit() {
-            self.limiter.entry.peak.raise(seen.limit());
-        }
-    }
-
-    #[inline]
     fn enter_pool(
         &self,
         arrival: Arrival,
         request: &Request,
         partition: Option<(u16, &Room)>,
-        now: Timestamp,
-    ) -> Result<Seat, Rejected> {
+    ) -> Result<Tag, Rejected> {
         let reserved = self.books.reserved();
         let entered = self.limiter.enter_beside(arrival, request, reserved)?;
-        let slot = self.limiter.slot(request.slots(), entered.tag(), now);
-        Ok(match partition {
+        let whose = match partition {
             Some((place, room)) => {
                 room.add_pooled(request.slots());
-                Seat::of(slot, place, false)
+                Whose::own(place).pooled()
             }
-            None => slot.into(),
-        })
+            None => Whose::NOBODY,
+        };
+        Ok(entered.tag_of(whose))
     }
 }
 

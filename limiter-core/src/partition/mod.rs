@@ -15,8 +15,8 @@ mod enter;
 
 use crate::cell::admission::Arrival;
 use crate::cell::gate::Gate;
-use crate::cell::partition::{Books, Room};
-use crate::cell::sync::const_unless_loom;
+use crate::cell::partition::{Books, Places, Room};
+use crate::cell::sync::{Word, const_unless_loom};
 use crate::config::Config;
 use crate::error::{ConfigError, Rejected};
 use crate::law::partition::Guarantee;
@@ -26,7 +26,7 @@ use crate::outcome::Outcome;
 use crate::permit::{Sample, Slot};
 use crate::request::Request;
 use crate::settle::{Change, Settled};
-use crate::tag::MOST_PLACES;
+use crate::tag::{MOST_PLACES, Tag};
 use crate::time::{TickRate, Timestamp};
 
 /// A limiter with `P` partitions, 1,023 at most.
@@ -80,12 +80,6 @@ impl From<Slot> for Seat {
 }
 
 impl Seat {
-    #[inline]
-    pub(crate) fn of(slot: Slot, place: u16, own: bool) -> Self {
-        let tag = slot.tag.of(place, own);
-        Self(Slot { tag, ..slot })
-    }
-
     /// The slot alone, for a limiter without partitions: of one that has them it is given back by
     /// [`Partitioned::release`].
     #[inline]
@@ -102,13 +96,13 @@ impl Seat {
     /// The partition it is of.
     #[inline]
     pub const fn partition(&self) -> Option<usize> {
-        self.0.tag.place()
+        self.0.tag.whose().place()
     }
 
     /// Whether it is one of the partition's own slots.
     #[inline]
     pub const fn is_own(&self) -> bool {
-        self.0.tag.is_own()
+        self.0.tag.whose().room(MOST_PLACES).is_some()
     }
 }
 
@@ -194,10 +188,14 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     /// [`NoSuchPartition`](crate::RejectReason::NoSuchPartition).
     #[inline]
     pub fn admit(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
-        match self.enter_own(request, now) {
-            Some(seat) => Ok(seat),
-            None => self.enter(Arrival::Newcomer, request, now),
-        }
+        let weight = request.slots();
+        let tag = self.enter_newcomer(request, weight, now)?;
+        Ok(self.seat(weight, tag, now))
+    }
+
+    #[inline]
+    fn seat(&self, weight: u32, tag: Tag, now: Timestamp) -> Seat {
+        Seat(self.limiter.slot(weight, tag, now))
     }
 
     /// Changes what the partitions are guaranteed, and keeps who is in. A quota that grows takes what is for
@@ -223,15 +221,17 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     ///
     /// As [`admit`](Partitioned::admit), but never because of waiters.
     pub fn admit_waiter(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
-        self.enter(Arrival::Waiter, request, now)
+        let tag = self.enter(Arrival::Waiter, request, now)?;
+        Ok(self.seat(request.slots(), tag, now))
     }
 
     /// As [`admit_waiter`](Partitioned::admit_waiter), on slots of its partition's own alone: for the first of a
     /// partition's waiters, while what is for everybody is another's turn.
     pub fn admit_waiter_own(&self, request: &Request, now: Timestamp) -> Option<Seat> {
-        let place = request.raw_place();
-        let room = self.rooms.get(usize::from(place))?;
-        self.enter_room_or_claim(request, place, room, now)
+        let index = request.place()?;
+        let room = self.rooms.get(index)?;
+        let tag = self.enter_room_or_claim(request, index as u16, room, now)?;
+        Some(self.seat(request.slots(), tag, now))
     }
 
     /// Announces that such a request waits, in every word it may be let in by; for adapters, under the queue's
@@ -254,19 +254,39 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     /// Records what became of a seat and frees it; for adapters.
     #[inline]
     pub fn settle(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
-        if !seat.0.sample().counts(outcome) {
-            return self.release(seat);
+        let Slot {
+            started,
+            weight,
+            tag,
+        } = seat.0;
+        if tag.is_plain() && outcome == Outcome::Success {
+            return Settled::freed(self.free(weight, tag));
         }
-        self.settle_counted(seat, outcome, now)
+        // In words, and taken apart: what goes through memory on one way goes through it on both.
+        let Settled { change, wake } = self.settle_at_length((started, weight), tag, outcome, now);
+        Settled { change, wake }
     }
 
     #[inline(never)]
-    fn settle_counted(&self, seat: Seat, outcome: Outcome, now: Timestamp) -> Settled {
-        let sample = seat.0.sample();
+    fn settle_at_length(
+        &self,
+        (started, weight): (Word, u32),
+        tag: Tag,
+        outcome: Outcome,
+        now: Timestamp,
+    ) -> Settled {
         // Before the law runs: if it panics, the seat is free.
-        let released = self.release(seat);
+        let freed = self.free(weight, tag);
+        let sample = Sample {
+            started,
+            weight,
+            tag,
+        };
+        if !sample.counts(outcome) {
+            return Settled::freed(freed);
+        }
         let change = self.observe(sample, outcome, now, now);
-        let wake = released.wake() || change.is_some() && self.limiter.occupancy().waiting();
+        let wake = freed || change.is_some() && self.limiter.occupancy().waiting();
         Settled { change, wake }
     }
 
@@ -283,25 +303,42 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     /// Frees a seat and teaches nothing; for adapters.
     #[inline]
     pub fn release(&self, seat: Seat) -> Settled {
-        let room = seat.partition().and_then(|index| self.rooms.get(index));
+        let Slot { weight, tag, .. } = seat.0;
+        Settled::freed(self.free(weight, tag))
+    }
+
+    /// Frees so many slots; whether somebody waits.
+    #[inline]
+    fn free(&self, weight: u32, tag: Tag) -> bool {
+        let room = tag.whose().room(P).and_then(|index| self.rooms.get(index));
         match room {
-            Some(room) if seat.is_own() => self.leave(room, seat.0.weight),
             Some(room) => {
-                room.take_pooled(seat.0.weight);
-                self.limiter.release(seat.0)
+                let before = room.release(weight);
+                before.heeds() && self.left(room, before, weight)
             }
-            None => self.limiter.release(seat.0),
+            None => self.free_pooled(weight, tag),
         }
     }
 
-    #[inline]
-    fn leave(&self, room: &Room, weight: u32) -> Settled {
-        let (after, over) = room.release(weight);
-        let mut wake = after.waiting();
+    /// The same for slots of what is for everybody.
+    #[inline(never)]
+    fn free_pooled(&self, weight: u32, tag: Tag) -> bool {
+        if let Some(room) = tag.whose().place().and_then(|index| self.rooms.get(index)) {
+            room.take_pooled(weight);
+        }
+        self.limiter.entry.admission.release(weight).waiting()
+    }
+
+    /// Does what follows where so many left: gives back what is beyond the quota, and tells whether somebody waits.
+    #[cold]
+    #[inline(never)]
+    fn left(&self, room: &Room, before: Places, weight: u32) -> bool {
+        let mut wake = before.waiting();
+        let over = room.over(before, weight);
         if over != 0 {
             wake |= self.limiter.entry.admission.release(over).waiting();
         }
-        Settled { change: None, wake }
+        wake
     }
 
     /// Records what became of work whose seat may be free by now; for adapters, with
@@ -324,7 +361,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
 
     /// Slots that are booked for partitions and not in use: in flight for the limiter inside, and for nobody else.
     pub fn idle(&self) -> u32 {
-        let rooms = self.rooms.iter().map(|room| {
+        let rooms = self.rooms.iter().take(self.books.held()).map(|room| {
             let places = room.load();
             places.quota().saturating_sub(places.inflight())
         });

@@ -100,6 +100,53 @@ fn an_own_release_beside_a_shrink_gives_back_what_is_beyond_the_quota() {
 }
 
 #[test]
+fn one_who_waits_is_told_of_beside_a_release_that_ends_what_was_beyond_the_quota() {
+    explore_bounded("partition-heeds", 3, || {
+        let store = half(4, Guarantee::of(500));
+        let [first, second] = [0, 1].map(|_| store.admit(&OWNER, NOW).unwrap());
+        store.limiter().set_limit(2, NOW).unwrap();
+        store.balance();
+        let thread = {
+            let store = Arc::clone(&store);
+            thread::spawn(move || drop(store.release(first)))
+        };
+        store.set_waiting(&OWNER);
+        thread.join().unwrap();
+        assert!(store.release(second).wake());
+        store.clear_waiting(0);
+        store.limiter().clear_waiting();
+        let newcomer = store.admit(&OWNER, NOW).unwrap();
+        assert!(newcomer.is_own());
+        end(&store, [newcomer]);
+    });
+}
+
+#[test]
+fn own_slots_are_within_a_quota_that_shrinks() {
+    explore_bounded("partition-admits", 3, || {
+        let store = half(4, Guarantee::of(500));
+        let first = store.admit(&OWNER, NOW).unwrap();
+        let thread = {
+            let store = Arc::clone(&store);
+            thread::spawn(move || {
+                store.limiter().set_limit(2, NOW).unwrap();
+                store.balance();
+            })
+        };
+        let second = store.admit(&OWNER, NOW).ok();
+        thread.join().unwrap();
+        let own = store.partition(0).unwrap();
+        assert_eq!(own.quota, 1);
+        assert_eq!(booked(&store), own.inflight + own.pooled, "all is in use");
+        assert!(
+            booked(&store) <= 2,
+            "the second was of four, and the first left none of two"
+        );
+        end(&store, second.into_iter().chain([first]));
+    });
+}
+
+#[test]
 fn what_was_lent_is_granted_again_only_as_borrowers_leave() {
     explore_bounded("partition-lent", 2, || {
         let store = half(4, Guarantee::of(500).lend_after(Duration::from_millis(1)));
