@@ -8,8 +8,8 @@ use model::{Store, WHO, at, free, quotas, store};
 use core::time::Duration;
 use limiter_core::law::Fixed;
 use limiter_core::{
-    Config, Guarantee, Outcome, Partitioned, Priority, RejectReason, Request, Seat, TickRate,
-    Timestamp,
+    Config, Guarantee, Outcome, Partitioned, Priority, RejectReason, Request, Seat, Shares,
+    TickRate, Timestamp,
 };
 
 const NOW: Timestamp = Timestamp::from_ticks(0);
@@ -185,6 +185,57 @@ fn classes_and_weights_hold_on_the_own_slots_and_on_those_for_everybody() {
         RejectReason::ZeroWeight
     );
     assert_eq!(store.limiter().snapshot().inflight, 10);
+}
+
+#[test]
+fn new_shares_hold_on_the_own_slots_too_and_so_does_a_share_of_one_request() {
+    let store = store(20, [Guarantee::of(500), Guarantee::NONE]);
+    let own = |store: &Store, request: &Request| {
+        let held = fill(store, request, NOW);
+        let own = held.iter().filter(|seat| seat.is_own()).count();
+        free(store, held);
+        own
+    };
+    let batch = WHO[0].priority(Priority::Batch);
+    assert_eq!(own(&store, &batch), 7);
+    store
+        .limiter()
+        .set_shares(Shares::new().batch(600))
+        .unwrap();
+    store.balance();
+    assert_eq!(own(&store, &batch), 6);
+    assert_eq!(own(&store, &WHO[0]), 10);
+    assert_eq!(own(&store, &WHO[0].at_most(300)), 3);
+    assert_eq!(own(&store, &WHO[0].at_most(300).at_most(1_000)), 10);
+}
+
+#[test]
+fn what_a_partition_used_of_late_is_known_however_its_requests_came_in() {
+    let idle = Duration::from_millis(100);
+    let store = store(20, [Guarantee::of(500).lend_after(idle), Guarantee::NONE]);
+    let refuse = |now| {
+        let held = fill(&store, &WHO[2], at(now));
+        free(&store, held);
+    };
+    // Looked at from here on: six at once, then one after the other.
+    refuse(1_000);
+    let held: Vec<_> = (0..6)
+        .map(|_| store.admit(&WHO[0], at(1_010)).unwrap())
+        .collect();
+    free(&store, held);
+    for now in 1_020..1_050 {
+        let one = store.admit(&WHO[0], at(now)).unwrap();
+        free(&store, [one]);
+    }
+    refuse(1_110);
+    assert_eq!(quotas(&store), [6, 0]);
+    // The same while it is lent, and none above six.
+    for now in 1_120..1_150 {
+        let two = [0, 1].map(|_| store.admit(&WHO[0], at(now)).unwrap());
+        free(&store, two);
+    }
+    refuse(1_220);
+    assert_eq!(quotas(&store), [2, 0]);
 }
 
 #[test]

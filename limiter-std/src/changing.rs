@@ -107,6 +107,7 @@ where
     // look too heavy for ever.
     lane.core().set_shares(config.core.class_shares())?;
     lane.set_bounds(min, max)?;
+    lane.way().balance();
     wait::serve(lane);
     Ok(())
 }

@@ -213,7 +213,11 @@ impl<L: Law> Parted<L> {
 
     /// Takes the slots of a request, of a partition that there is.
     #[inline]
-    pub(crate) fn admit(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
+    pub(crate) fn admit(
+        &self,
+        request: &Request,
+        now: impl FnOnce() -> Timestamp,
+    ) -> Result<Seat, Rejected> {
         if request
             .place()
             .is_some_and(|place| place >= self.named.len())
@@ -222,7 +226,7 @@ impl<L: Law> Parted<L> {
             let reason = RejectReason::NoSuchPartition;
             return Err(Rejected::new(reason, seen.limit, seen.inflight));
         }
-        self.core.admit(request, now)
+        self.core.admit_with(request, now)
     }
 
     /// Not inlined beside what a limiter without partitions does.

@@ -191,6 +191,7 @@ pub(crate) trait Lane {
 
     fn set_shares(&self, shares: Shares) -> Result<(), ConfigError> {
         self.core().set_shares(shares)?;
+        self.way().balance();
         // Whether somebody waits or not: the shares are not in the word that has the waiting bit, so only the
         // lock puts them before or after one who is just joining the queue.
         wait::serve(self);

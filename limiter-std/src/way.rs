@@ -50,7 +50,7 @@ impl<'a, L: Law> Way<'a, L> {
     ) -> Result<Seat, Rejected> {
         match self {
             Self::Plain(limiter) => Ok(limiter.admit_for_with(request, now)?.into()),
-            Self::Parted(parted) => parted.admit(request, now()),
+            Self::Parted(parted) => parted.admit(request, now),
         }
     }
 

@@ -28,6 +28,9 @@ pub struct Row {
     /// Nanoseconds for each operation and thread.
     #[serde(skip)]
     pub nanos: f64,
+    /// Instructions of `acquire-finish` in the same run, where it was counted.
+    #[serde(skip)]
+    pub plain: Option<f64>,
 }
 
 impl Row {
@@ -46,6 +49,10 @@ impl Row {
             Most::Ratio(most) => self.threads == 1 && self.ratio > most,
             Most::Contended(most) => self.threads == 2 && self.ratio > most,
             Most::Instructions(most) => self.instructions.is_some_and(|count| count > most),
+            Most::Plain(most) => self
+                .instructions
+                .zip(self.plain)
+                .is_some_and(|(count, plain)| count > most * plain),
             Most::Nanos(most) => self.threads == 1 && self.nanos > most,
         }
     }
@@ -144,6 +151,7 @@ mod tests {
             bytes: None,
             quartiles: (1.4, 1.6),
             nanos: 9.0,
+            plain: None,
         }
     }
 
@@ -166,6 +174,17 @@ mod tests {
         };
         assert_eq!(two.misses(), []);
         assert_eq!(row("acquire-finish", "tokio", 1).misses(), []);
+    }
+
+    #[test]
+    fn what_a_class_costs_is_judged_by_what_none_costs_in_the_same_run() {
+        let beside = |plain| Row {
+            plain,
+            ..row("admit-class", "limiter", 1)
+        };
+        assert_eq!(beside(Some(30.0)).misses(), [Most::Plain(1.5)]);
+        assert_eq!(beside(Some(30.25)).misses(), []);
+        assert_eq!(beside(None).misses(), []);
     }
 
     #[test]

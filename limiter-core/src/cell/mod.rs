@@ -3,6 +3,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod backlog;
+pub(crate) mod books;
 pub(crate) mod breaker;
 pub(crate) mod budget;
 pub(crate) mod callers;

@@ -65,8 +65,8 @@ impl Places {
     /// The quota for newcomers, negative when there is something to heed.
     #[inline]
     const fn open_quota(self) -> i64 {
-        const SPARE: u32 = 64 - Word::BITS;
-        (((self.0 as u64) << SPARE) as i64) >> (SPARE + QUOTA_SHIFT)
+        const SPARE: u32 = 32 - HALF;
+        (((self.0 >> QUOTA_SHIFT) as i32) << SPARE >> SPARE) as i64
     }
 
     pub(crate) const fn inflight(self) -> u32 {
@@ -370,72 +370,5 @@ impl Room {
         self.ended
             .each_ref()
             .map(|count| count.load(Ordering::Relaxed))
-    }
-}
-
-/// What is booked for the partitions together, as the holder of their gate left it.
-#[derive(Debug)]
-pub(crate) struct Books {
-    /// The limit that the quotas were made for, 0 before.
-    adopted: AtomicU32,
-    /// Partitions up to the last that has a quota.
-    held: AtomicU32,
-    /// 1 when any partition may be lent.
-    lends: AtomicU32,
-    /// Quotas together.
-    reserved: AtomicU32,
-    /// Booked and not granted yet.
-    owed: AtomicU32,
-}
-
-impl Books {
-    const_unless_loom! {
-        pub(crate) fn new() -> Self {
-            Self {
-                adopted: AtomicU32::new(0),
-                held: AtomicU32::new(0),
-                lends: AtomicU32::new(0),
-                reserved: AtomicU32::new(0),
-                owed: AtomicU32::new(0),
-            }
-        }
-    }
-
-    #[inline]
-    pub(crate) fn adopted(&self) -> u32 {
-        self.adopted.load(Ordering::Relaxed)
-    }
-
-    #[inline]
-    pub(crate) fn reserved(&self) -> u32 {
-        self.reserved.load(Ordering::Relaxed)
-    }
-
-    #[inline]
-    pub(crate) fn owed(&self) -> u32 {
-        self.owed.load(Ordering::Relaxed)
-    }
-
-    /// How many partitions there are up to the last that has a quota.
-    pub(crate) fn held(&self) -> usize {
-        self.held.load(Ordering::Relaxed) as usize
-    }
-
-    /// Whether any partition may be lent.
-    #[inline]
-    pub(crate) fn lends(&self) -> bool {
-        self.lends.load(Ordering::Relaxed) != 0
-    }
-
-    /// What refusals go by.
-    pub(crate) fn describe(&self, held: usize, lends: bool) {
-        self.held.store(held as u32, Ordering::Relaxed);
-        self.lends.store(lends.into(), Ordering::Relaxed);
-    }
-
-    pub(crate) fn set(&self, adopted: u32, reserved: u32, owed: u32) {
-        self.reserved.store(reserved, Ordering::Relaxed);
-        self.owed.store(owed, Ordering::Relaxed);
-        self.adopted.store(adopted, Ordering::Relaxed);
     }
 }

@@ -5,7 +5,7 @@ use crate::cell::admission::Arrival;
 use crate::cell::partition::{Places, Room};
 use crate::error::{RejectReason, Rejected};
 use crate::law::Law;
-use crate::law::shares::{Priority, part};
+use crate::law::shares::part;
 use crate::request::Request;
 use crate::tag::{Tag, Whose};
 use crate::time::Timestamp;
@@ -19,23 +19,24 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         weight: u32,
         now: Timestamp,
     ) -> Result<Tag, Rejected> {
-        let place = request.plain_place();
-        if self.enter_plainly(place, request.class(), weight) {
-            Ok(self.limiter.draw().plain_tag(place))
-        } else {
+        match self.enter_plainly(request, weight) {
+            Some(tag) => Ok(tag),
             // So that the compiler knows it too, and need not look again at what it has just let in.
-            Ok(self.enter(Arrival::Newcomer, request, now)?.at_length())
+            None => Ok(self.enter(Arrival::Newcomer, request, now)?.at_length()),
         }
     }
 
     /// Lets a request in on its partition's own slots, if nothing else is to be thought of: the quotas are those
     /// of the limit, and nobody waits.
     #[inline]
-    fn enter_plainly(&self, place: u16, class: Priority, weight: u32) -> bool {
-        self.rooms.get(usize::from(place)).is_some_and(|room| {
-            self.limiter.occupancy().is_at(self.books.adopted())
-                && room.acquire_plainly(class, weight)
-        })
+    pub(super) fn enter_plainly(&self, request: &Request, weight: u32) -> Option<Tag> {
+        let place = request.plain_place();
+        let room = self.rooms.get(usize::from(place))?;
+        let adopted = self.limiter.occupancy().is_at(self.books.adopted());
+        if !adopted || !room.acquire_plainly(request.class(), weight) {
+            return None;
+        }
+        Some(self.limiter.draw().plain_tag(place))
     }
 
     #[inline(never)]

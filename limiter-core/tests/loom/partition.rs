@@ -67,7 +67,7 @@ fn an_own_slot_is_held_by_one_and_passes_on_what_was_written() {
 
 #[test]
 fn own_slots_and_those_for_everybody_are_within_a_limit_that_grows() {
-    explore_bounded("partition-grows", 3, || {
+    explore_bounded("partition-grows", 2, || {
         let store = half(1, Guarantee::of(500));
         let held = store.admit(&OTHERS, NOW).unwrap();
         let others = {
@@ -89,7 +89,7 @@ fn an_own_release_beside_a_shrink_gives_back_what_is_beyond_the_quota() {
         let [first, second] = [0, 1].map(|_| store.admit(&OWNER, NOW).unwrap());
         let thread = {
             let store = Arc::clone(&store);
-            thread::spawn(move || drop(store.release(first)))
+            thread::spawn(move || store.release(first))
         };
         store.limiter().set_limit(2, NOW).unwrap();
         store.balance();
@@ -108,7 +108,7 @@ fn one_who_waits_is_told_of_beside_a_release_that_ends_what_was_beyond_the_quota
         store.balance();
         let thread = {
             let store = Arc::clone(&store);
-            thread::spawn(move || drop(store.release(first)))
+            thread::spawn(move || store.release(first))
         };
         store.set_waiting(&OWNER);
         thread.join().unwrap();
@@ -123,7 +123,7 @@ fn one_who_waits_is_told_of_beside_a_release_that_ends_what_was_beyond_the_quota
 
 #[test]
 fn own_slots_are_within_a_quota_that_shrinks() {
-    explore_bounded("partition-admits", 3, || {
+    explore_bounded("partition-admits", 2, || {
         let store = half(4, Guarantee::of(500));
         let first = store.admit(&OWNER, NOW).unwrap();
         let thread = {

@@ -8,7 +8,7 @@ use common::{Fixture, Taken, Task, poll};
 use limiter_std::law::Fixed;
 use limiter_std::{
     Config, Guarantee, Limiter, ManualClock, Outcome, PartitionError, Partitions, Priority,
-    RejectReason, Request,
+    RejectReason, Request, Shares,
 };
 use std::task::Poll;
 use std::time::Duration;
@@ -316,4 +316,22 @@ fn a_future_that_was_ready_stays_pending_and_takes_nothing() {
     assert!(poll(&mut future, waker).is_pending());
     drop(permit);
     assert_idle(&store);
+}
+
+#[test]
+fn new_shares_hold_on_a_partition_s_own_slots_at_once_from_code_and_by_a_reconfiguration() {
+    let store = parted(20, &[("reads", Guarantee::of(500))]).0;
+    let batch = of(&store, "reads").priority(Priority::Batch);
+    let together = || {
+        let held: Vec<_> = std::iter::from_fn(|| store.try_acquire_for(batch).ok()).collect();
+        held.len()
+    };
+    // Of the ten that are its own and of the ten for everybody.
+    assert_eq!(together(), 7 + 7);
+    let shares = Shares::new().batch(600);
+    store.set_shares(shares).unwrap();
+    assert_eq!(together(), 6 + 6);
+    let config = Config::new(Fixed).initial(20);
+    store.reconfigure(&config).unwrap();
+    assert_eq!(together(), 7 + 7);
 }
