@@ -149,18 +149,22 @@ impl Requests {
 
     #[cfg_attr(target_pointer_width = "64", inline)]
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
-    pub(crate) fn request(&self, settings: &ThrottleSettings, now: Stamp) {
-        self.0.add(settings.shift, TOPS, now, REQUEST);
+    pub(crate) fn request(&self, settings: &ThrottleSettings, requests: u32, now: Stamp) {
+        self.0.add(settings.shift, TOPS, now, REQUEST * requests);
     }
 
     #[cfg_attr(target_pointer_width = "64", inline)]
-    pub(crate) fn accept(&self, settings: &ThrottleSettings, now: Stamp) {
-        self.0.add(settings.shift, TOPS, now, ACCEPT);
+    pub(crate) fn accept(&self, settings: &ThrottleSettings, accepts: u32, now: Stamp) {
+        if accepts != 0 {
+            self.0.add(settings.shift, TOPS, now, ACCEPT * accepts);
+        }
     }
 
-    /// Counts an accept without a clock.
-    pub(crate) fn accept_late(&self, settings: &ThrottleSettings) {
-        self.wheel(settings).add_late(ACCEPT);
+    /// Counts accepts without a clock.
+    pub(crate) fn accept_late(&self, settings: &ThrottleSettings, accepts: u32) {
+        if accepts != 0 {
+            self.wheel(settings).add_late(ACCEPT * accepts);
+        }
     }
 
     pub(crate) fn clear(&self) {
@@ -243,11 +247,13 @@ impl Throttle {
 
     /// Counts a request, when it starts.
     pub fn request(&self, now: Timestamp) {
-        self.requests.request(&self.settings, self.pace.stamp(now));
+        let stamp = self.pace.stamp(now);
+        self.requests.request(&self.settings, 1, stamp);
     }
 
     /// Counts an accept: the dependency took the request, whatever came of it.
     pub fn accept(&self, now: Timestamp) {
-        self.requests.accept(&self.settings, self.pace.stamp(now));
+        let stamp = self.pace.stamp(now);
+        self.requests.accept(&self.settings, 1, stamp);
     }
 }

@@ -2,6 +2,8 @@
 
 #![cfg(not(limiter_loom))]
 
+#[path = "call/counts.rs"]
+mod counts;
 #[path = "call/ends.rs"]
 mod ends;
 #[path = "call/hedges.rs"]

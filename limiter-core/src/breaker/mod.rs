@@ -220,6 +220,7 @@ impl<B: Deref<Target = Breaker>> Pass<B> {
             lease,
             verdict(outcome),
             random,
+            1,
             || {
                 let took = now.since(self.started).unwrap_or_default();
                 (took, breaker.pace.stamp(now))

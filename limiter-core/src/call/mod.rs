@@ -1,6 +1,6 @@
 //! One logical call as a state machine without I/O.
 
-use crate::budget::Tokens;
+use crate::budget::{Exhausted, Tokens};
 use crate::dependency::{Admitted, Dependency, Events, Policy};
 use crate::histogram::Latencies;
 use crate::law::Law;
@@ -66,26 +66,30 @@ where
 #[must_use = "dropping a call gives up"]
 pub struct Call<D: Depends> {
     depends: D,
-    most_attempts: u32,
+    time: Allowance,
+    phase: Phase,
+    /// Started so far, those that were carried here among them.
+    attempts: u32,
+    /// Of the options; `None` as the policy says.
+    most_attempts: Option<u32>,
     hedges: bool,
     /// Keeps its slot during back-off.
     holds: bool,
-    time: Allowance,
-    /// Started so far, those that were carried here among them.
-    attempts: u32,
+    told_not_to: bool,
+    /// Counted among those in back-off.
+    place: bool,
     failures: u32,
+    /// What the next attempt costs, unless it is the first; 0 as the policy says.
+    cost: Tokens,
     /// The back-off before, without what a hint added.
     delay: Ticks,
-    /// What the next attempt costs, unless it is the first.
-    cost: Tokens,
-    told_not_to: bool,
+    /// When it began to wait, and for how long.
+    waits_since: Timestamp,
+    waits_for: Ticks,
     running: [Option<Running>; 2],
     hedge_after: Option<Ticks>,
     /// Kept during back-off.
     slot: Option<Slot>,
-    /// Counted among those in back-off.
-    place: bool,
-    phase: Phase,
     events: Events,
 }
 
@@ -102,42 +106,68 @@ struct Running {
 #[repr(u32)]
 enum End {
     /// The time after which an attempt usually is given up.
-    Usual = 0,
+    Usual = 1,
     /// The end of the call, before that.
-    Call = 1,
+    Call = 2,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Where a call stands. From `Done` on it is over and holds nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
+    /// Nothing was sent, here or before it was carried here.
+    New,
     Ready,
-    Waiting { since: Timestamp, length: Ticks },
+    Waiting,
     Running,
-    Over(Step),
+    Done,
+    /// The budget did not cover the cost; `cost` is what there was.
+    Exhausted,
+    Attempts,
+    Deadline,
+    WaitTooLong,
+    Permanent,
+    ToldNotTo,
+    Crowded,
+    Abandoned,
+}
+
+impl Phase {
+    #[inline]
+    fn is_over(self) -> bool {
+        self >= Self::Done
+    }
 }
 
 impl<D: Depends> Call<D> {
-    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn begin(depends: D, now: Timestamp, options: CallOptions) -> Self {
         let policy = depends.dependency().policy();
         let carried = options.carried;
         let total = carried.map_or(options.total.unwrap_or(policy.total), |carried| {
             policy.rate.ticks(carried.left)
         });
+        let attempts = carried.map_or(0, |carried| carried.attempts);
         Self {
-            most_attempts: options.attempts.unwrap_or(policy.attempts),
+            time: Allowance::new(total, now),
+            phase: if attempts == 0 {
+                Phase::New
+            } else {
+                Phase::Ready
+            },
+            attempts,
+            most_attempts: options.attempts,
             hedges: options.hedge,
             holds: options.hold,
-            time: Allowance::new(total, now),
-            attempts: carried.map_or(0, |carried| carried.attempts),
-            failures: 0,
-            delay: Ticks::new(0),
-            cost: policy.retry_cost,
             told_not_to: false,
+            place: false,
+            failures: 0,
+            cost: Tokens::milli(0),
+            delay: Ticks::new(0),
+            waits_since: Timestamp::from_ticks(0),
+            waits_for: Ticks::new(0),
             running: [None, None],
             hedge_after: None,
             slot: None,
-            place: false,
-            phase: Phase::Ready,
             events: Events::default(),
             depends,
         }
@@ -147,13 +177,34 @@ impl<D: Depends> Call<D> {
     ///
     /// A call that gave up because an attempt was refused here may be asked again, later; after any other
     /// end the answer stays the same.
-    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub fn step(&mut self, now: Timestamp, random: u32) -> Step {
-        let left = self.time.at(now);
-        match self.phase {
-            Phase::Over(step) if self.slot.is_none() => step,
-            _ => self.go_on(left, now, random),
+        if self.phase == Phase::Done {
+            return Step::Done;
         }
+        let left = self.time.at(now);
+        // Where code is cheap, the way that most go is laid out in the caller.
+        let is_new = cfg!(target_pointer_width = "64") && self.phase == Phase::New;
+        if is_new && self.depends.dependency().backlog().marks() == 0 {
+            return self.start(0, None, left, now, random);
+        }
+        self.go_on(left, now, random)
+    }
+
+    /// What to do when it is over.
+    #[inline(never)]
+    fn answer(&self) -> Step {
+        Step::GiveUp(match self.phase {
+            Phase::Exhausted => GiveUp::Exhausted(Exhausted { balance: self.cost }),
+            Phase::Attempts => GiveUp::Attempts,
+            Phase::Deadline => GiveUp::Deadline,
+            Phase::WaitTooLong => GiveUp::WaitTooLong,
+            Phase::Permanent => GiveUp::Permanent,
+            Phase::ToldNotTo => GiveUp::ToldNotTo,
+            Phase::Crowded => GiveUp::Crowded,
+            Phase::Abandoned => GiveUp::Abandoned,
+            _ => return Step::Done,
+        })
     }
 
     /// Like [`step`](Call::step), with a slot that the adapter took for the next attempt, by waiting in its
@@ -169,7 +220,8 @@ impl<D: Depends> Call<D> {
 
     #[inline(never)]
     fn go_on(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
-        if let Phase::Waiting { since, length } = self.phase {
+        if self.phase == Phase::Waiting {
+            let (since, length) = (self.waits_since, self.waits_for);
             match now.since(since) {
                 Some(passed) if passed >= length => {
                     self.leave_place();
@@ -180,16 +232,16 @@ impl<D: Depends> Call<D> {
                 None => return self.wait(length, now),
             }
         }
-        match self.phase {
-            Phase::Ready => self.start(left, now, random),
-            Phase::Over(step) => {
-                self.give_up_slot();
-                step
-            }
-            _ => {
-                self.give_up_slot();
-                self.look_after(left, now, random)
-            }
+        if self.phase < Phase::Waiting {
+            let slot = self.slot.take();
+            let marks = self.depends.dependency().backlog().marks();
+            return self.start(marks, slot, left, now, random);
+        }
+        self.give_up_slot();
+        if self.phase.is_over() {
+            self.answer()
+        } else {
+            self.look_after(left, now, random)
         }
     }
 
@@ -211,8 +263,18 @@ impl<D: Depends> Call<D> {
     }
 
     /// Reports how an attempt ended. A number that is not running is none of this call's and changes nothing.
-    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub fn finish(&mut self, number: u32, ending: Ending, now: Timestamp, random: u32) {
+        // Where code is dear there is one for all endings.
+        #[cfg(target_pointer_width = "64")]
+        if matches!(ending.how, How::Success) && self.succeed_quietly(number, now) {
+            return;
+        }
+        self.finish_any(number, ending, now, random);
+    }
+
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    fn finish_any(&mut self, number: u32, ending: Ending, now: Timestamp, random: u32) {
         let left = self.time.at(now);
         let is_it = |running: &Running| running.number == number;
         if let Some(running) = self
@@ -220,12 +282,7 @@ impl<D: Depends> Call<D> {
             .iter_mut()
             .find_map(|it| it.take_if(|it| is_it(it)))
         {
-            // Where code is dear there is one for all endings.
-            if cfg!(target_pointer_width = "64") && matches!(ending.how, How::Success) {
-                self.succeed(running, now, random);
-            } else {
-                self.end(running, ending, left, now, random);
-            }
+            self.end(running, ending, left, now, random);
         }
     }
 
@@ -250,8 +307,8 @@ impl<D: Depends> Call<D> {
     pub fn abandon(&mut self, now: Timestamp) -> Events {
         self.supersede(now, 0);
         self.free();
-        if !matches!(self.phase, Phase::Over(_)) {
-            self.phase = Phase::Over(Step::GiveUp(GiveUp::Abandoned));
+        if !self.phase.is_over() {
+            self.phase = Phase::Abandoned;
         }
         self.take_events()
     }
@@ -285,8 +342,7 @@ impl<D: Depends> Call<D> {
 impl<D: Depends> Drop for Call<D> {
     #[inline]
     fn drop(&mut self) {
-        let runs = self.running.iter().any(Option::is_some);
-        if runs || self.slot.is_some() || self.place {
+        if !self.phase.is_over() {
             self.free();
         }
     }

@@ -2,7 +2,7 @@
 
 use super::ending::{Attempt, Ending, GiveUp, Hint, How, Step};
 use super::{Call, Depends, End, Phase, Running};
-use crate::budget::Exhausted;
+use crate::budget::Tokens;
 use crate::cell::backlog::FRESH;
 use crate::dependency::{Admitted, Denied, Who};
 use crate::law::backoff::mix;
@@ -10,43 +10,81 @@ use crate::permit::Slot;
 use crate::time::{Ticks, Timestamp};
 
 impl<D: Depends> Call<D> {
-    /// Starts an attempt, if every rule lets it through.
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    pub(super) fn start(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
+    /// Starts an attempt, if every rule lets it through. `marks` are those of the backlog.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    pub(super) fn start(
+        &mut self,
+        marks: u32,
+        slot: Option<Slot>,
+        left: Ticks,
+        now: Timestamp,
+        random: u32,
+    ) -> Step {
         if left.get() == 0 || self.depends.dependency().is_hopeless(left, random) {
-            self.give_up_slot();
-            return self.over(Step::GiveUp(GiveUp::Deadline));
+            self.slot = slot;
+            return self.is_late();
         }
         let dependency = self.depends.dependency();
-        let first = self.attempts == 0;
-        if first && dependency.backlog().take(FRESH) {
+        // Read before anything is shared, so that the compiler knows them of a call that just began.
+        let (first, hedges) = (self.attempts == 0, self.hedges);
+        let number = self.attempts.saturating_add(1);
+        if marks & FRESH != 0 && first && dependency.backlog().take(FRESH) {
             let length = dependency.policy().backoff.first(random);
+            self.slot = slot;
             return self.wait(length, now);
         }
         let who = if first {
             Who::First
         } else {
-            Who::Retry(self.cost)
+            Who::Retry(self.cost())
         };
-        let slot = self.slot.take();
-        match dependency.admit_attempt(who, slot, now, random, &mut self.events) {
+        match dependency.admit_attempt(who, marks, slot, now, random, &mut self.events) {
             Ok(admitted) => {
-                self.hedge_after = if self.hedges {
-                    dependency.hedge_delay()
-                } else {
-                    None
-                };
-                self.launch(admitted, false, left, now)
+                if hedges {
+                    self.hedge_after = dependency.hedge_delay();
+                }
+                self.launch(admitted, number, false, left, now)
             }
             Err(Denied::Refused(refusal)) => Step::GiveUp(GiveUp::Refused(refusal)),
             Err(Denied::Exhausted(exhausted)) => {
-                self.over(Step::GiveUp(GiveUp::Exhausted(exhausted)))
+                (self.phase, self.cost) = (Phase::Exhausted, exhausted.balance);
+                self.answer()
             }
         }
     }
 
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    fn launch(&mut self, admitted: Admitted, hedge: bool, left: Ticks, now: Timestamp) -> Step {
+    /// No time is left for an attempt.
+    #[cold]
+    #[inline(never)]
+    fn is_late(&mut self) -> Step {
+        self.give_up_slot();
+        self.phase = Phase::Deadline;
+        self.answer()
+    }
+
+    fn most_attempts(&self) -> u32 {
+        let policy = self.depends.dependency().policy();
+        self.most_attempts.unwrap_or(policy.attempts)
+    }
+
+    /// What the next attempt costs.
+    fn cost(&self) -> Tokens {
+        if self.cost == Tokens::milli(0) {
+            self.depends.dependency().policy().retry_cost
+        } else {
+            self.cost
+        }
+    }
+
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    fn launch(
+        &mut self,
+        admitted: Admitted,
+        number: u32,
+        hedge: bool,
+        left: Ticks,
+        now: Timestamp,
+    ) -> Step {
         let dependency = self.depends.dependency();
         let mut usual = dependency.timeout();
         if admitted.lease.is_probe() {
@@ -54,17 +92,16 @@ impl<D: Depends> Call<D> {
             usual = usual.max(dependency.policy().timeout);
         }
         let timeout = usual.min(left);
-        self.attempts = self.attempts.saturating_add(1);
-        let number = self.attempts;
+        self.attempts = number;
         let running = Running {
             admitted,
             number,
             timeout,
             end: if left < usual { End::Call } else { End::Usual },
         };
-        if let Some(free) = self.running.iter_mut().find(|running| running.is_none()) {
-            *free = Some(running);
-        }
+        // A hedge goes beside a first one that runs, others when nothing does.
+        let [first, second] = &mut self.running;
+        *(if hedge { second } else { first }) = Some(running);
         self.phase = Phase::Running;
         Step::Attempt(Attempt {
             number,
@@ -116,27 +153,33 @@ impl<D: Depends> Call<D> {
     fn hedge(&mut self, left: Ticks, now: Timestamp, random: u32) -> Option<Step> {
         let dependency = self.depends.dependency();
         let policy = dependency.policy();
-        if self.attempts >= self.most_attempts || self.told_not_to || !dependency.calm(now) {
+        if self.attempts >= self.most_attempts() || self.told_not_to || !dependency.calm(now) {
             return None;
         }
-        let who = Who::Hedge(policy.retry_cost);
+        let (who, marks) = (Who::Hedge(policy.retry_cost), dependency.backlog().marks());
         let admitted = dependency
-            .admit_attempt(who, None, now, random, &mut self.events)
+            .admit_attempt(who, marks, None, now, random, &mut self.events)
             .ok()?;
-        Some(self.launch(admitted, true, left, now))
+        let number = self.attempts.saturating_add(1);
+        Some(self.launch(admitted, number, true, left, now))
     }
 
-    /// An attempt did its work: settles it, and whatever else still runs.
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    pub(super) fn succeed(&mut self, running: Running, now: Timestamp, random: u32) {
+    /// The attempt of this number, the only one that runs, did its work: when no rule has to be told, frees its
+    /// slot and the call is over.
+    #[cfg(target_pointer_width = "64")]
+    #[inline]
+    pub(super) fn succeed_quietly(&mut self, number: u32, now: Timestamp) -> bool {
         let dependency = self.depends.dependency();
-        let (admitted, ending) = (running.admitted, Ending::success());
-        self.slot =
-            dependency.settle_attempt(admitted, ending, false, now, random, &mut self.events);
-        self.phase = Phase::Over(Step::Done);
-        if self.running.iter().any(Option::is_some) {
-            self.supersede(now, random);
-        }
+        let [first, second] = &mut self.running;
+        let running = first.take_if(|running| {
+            running.number == number && second.is_none() && dependency.ignores(&running.admitted)
+        });
+        let Some(Running { admitted, .. }) = running else {
+            return false;
+        };
+        dependency.settle_quietly(admitted, now, &mut self.events);
+        self.phase = Phase::Done;
+        true
     }
 
     /// An attempt ended: settles it and decides what comes after.
@@ -156,16 +199,14 @@ impl<D: Depends> Call<D> {
         };
         let alone = self.running.iter().all(Option::is_none);
         let next = match ending.how {
-            How::Success => Some(Phase::Over(Step::Done)),
-            How::Permanent | How::Ignored | How::Cancelled => {
-                Some(Phase::Over(Step::GiveUp(GiveUp::Permanent)))
-            }
+            How::Success => Some(Phase::Done),
+            How::Permanent | How::Ignored | How::Cancelled => Some(Phase::Permanent),
             _ => {
                 self.note(ending);
                 alone.then(|| self.plan(ending, left, now, random))
             }
         };
-        let keep = self.holds && matches!(next, Some(Phase::Waiting { .. }));
+        let keep = self.holds && next == Some(Phase::Waiting);
         let dependency = self.depends.dependency();
         self.slot = dependency.settle_attempt(
             running.admitted,
@@ -177,7 +218,7 @@ impl<D: Depends> Call<D> {
         );
         if let Some(phase) = next {
             self.phase = phase;
-            if matches!(phase, Phase::Over(_)) {
+            if phase.is_over() {
                 self.supersede(now, random);
             }
         }
@@ -198,20 +239,20 @@ impl<D: Depends> Call<D> {
 
     /// Whether and when to try again, after the last attempt that was running failed.
     fn plan(&mut self, ending: Ending, left: Ticks, now: Timestamp, random: u32) -> Phase {
-        let over = |why| Phase::Over(Step::GiveUp(why));
         let dependency = self.depends.dependency();
         let policy = dependency.policy();
         if self.told_not_to {
-            return over(GiveUp::ToldNotTo);
+            return Phase::ToldNotTo;
         }
-        if self.attempts >= self.most_attempts {
-            return over(GiveUp::Attempts);
+        if self.attempts >= self.most_attempts() {
+            return Phase::Attempts;
         }
         // Only looked at: what is withdrawn is withdrawn when the attempt leaves, or the budget would fill
         // while calls wait, and both go out together.
         let balance = dependency.budget().balance(now);
         if balance < self.cost {
-            return over(GiveUp::Exhausted(Exhausted { balance }));
+            self.cost = balance;
+            return Phase::Exhausted;
         }
         self.delay = policy.backoff.delay(self.failures, self.delay, mix(random));
         let length = match ending.hint {
@@ -219,28 +260,25 @@ impl<D: Depends> Call<D> {
             _ => self.delay,
         };
         if left.get() == 0 {
-            return over(GiveUp::Deadline);
+            return Phase::Deadline;
         }
         // A hint counts up to a bound, but who asks for more than is left is not asked again before.
         if length.max(ending.hinted().unwrap_or_default()) >= left {
-            return over(GiveUp::WaitTooLong);
+            return Phase::WaitTooLong;
         }
         if !dependency.backlog().enter(policy.waiting) {
-            return over(GiveUp::Crowded);
+            return Phase::Crowded;
         }
         self.place = true;
-        Phase::Waiting { since: now, length }
+        (self.waits_since, self.waits_for) = (now, length);
+        Phase::Waiting
     }
 
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(super) fn wait(&mut self, length: Ticks, now: Timestamp) -> Step {
-        self.phase = Phase::Waiting { since: now, length };
+        (self.waits_since, self.waits_for) = (now, length);
+        self.phase = Phase::Waiting;
         self.waits(now.after(length))
-    }
-
-    fn over(&mut self, step: Step) -> Step {
-        self.phase = Phase::Over(step);
-        step
     }
 
     /// Settles whatever still runs as given up.

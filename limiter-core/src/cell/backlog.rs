@@ -1,19 +1,21 @@
-//! Calls that wait to try again, and what the next first attempt owes.
+//! Calls that wait to try again, and what the next first attempt has to heed.
 //!
 //! ```text
-//! 31 OWED | 30 FRESH | 15..0 calls waiting in back-off
+//! 31 OWED | 30 FRESH | 29 STRESSED | 15..0 calls waiting in back-off
 //! ```
 //!
 //! `OWED`: an attempt was not settled before the last reset, and the next first attempt pays for it.
 //! `FRESH`: nothing was sent since a restore, and the first call waits for a random time.
+//! `STRESSED`: the throttle had something to refuse when a request was counted last.
 //!
 //! Transitions: enter adds 1 below a bound; leave subtracts 1, by whoever entered, once; mark sets bits; take
-//! clears one.
+//! clears one; note sets or clears one as it finds things to be.
 //!
 //! ```text
 //! op           | success | failure | pairs with | why
 //! enter, leave | Relaxed | Relaxed | -          | counts: atomicity is all they need
 //! mark, take   | Relaxed | -       | -          | whoever finds the bit has it, once: one word, one order
+//! note         | Relaxed | -       | -          | the next one that is counted notes it again
 //! read         | Relaxed | -       | -          | a picture
 //! ```
 
@@ -22,6 +24,7 @@ use super::word::exchange;
 
 pub(crate) const OWED: u32 = 1 << 31;
 pub(crate) const FRESH: u32 = 1 << 30;
+pub(crate) const STRESSED: u32 = 1 << 29;
 const WAITING: u32 = 0xffff;
 
 #[derive(Debug)]
@@ -55,9 +58,26 @@ impl Backlog {
         self.0.load(Ordering::Relaxed) & WAITING
     }
 
+    /// The bits that are set.
+    #[inline]
+    pub(crate) fn marks(&self) -> u32 {
+        self.0.load(Ordering::Relaxed) & !WAITING
+    }
+
     #[inline]
     pub(crate) fn is(&self, bit: u32) -> bool {
-        self.0.load(Ordering::Relaxed) & bit != 0
+        self.marks() & bit != 0
+    }
+
+    /// Sets the bit, or clears it; stores nothing when it is so.
+    pub(crate) fn note(&self, bit: u32, set: bool) {
+        if set {
+            if !self.is(bit) {
+                self.mark(bit);
+            }
+        } else {
+            self.take(bit);
+        }
     }
 
     pub(crate) fn mark(&self, bits: u32) {

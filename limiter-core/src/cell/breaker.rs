@@ -120,8 +120,17 @@ impl Circuit {
         }
     }
 
+    /// Whether it has nothing to be told of a success that somebody else's count stands for.
+    #[inline]
+    pub(crate) fn ignores(&self, with: &Circuitry, lease: Lease) -> bool {
+        // Relaxed: see `settle`.
+        Phase(self.phase.load(Ordering::Relaxed)).is_unmoved_by(lease)
+            && with.rule.judges != Judges::Times
+    }
+
     /// Takes a call back, and tells what state came of it. A success while no failures are counted stores
-    /// nothing but its count, and that only where shares are taken.
+    /// nothing but its count, and that only where shares are taken; then it counts as `calls`, 0 when that of
+    /// another stands for it.
     #[inline]
     pub(crate) fn settle(
         &self,
@@ -129,6 +138,7 @@ impl Circuit {
         lease: Lease,
         verdict: Verdict,
         random: u32,
+        calls: u32,
         at: impl Fn() -> (Ticks, Stamp),
     ) -> Option<Flip> {
         // Relaxed: as if it had come before whoever changes the word at the same time.
@@ -137,7 +147,9 @@ impl Circuit {
             match with.rule.judges {
                 Judges::Nothing => return None,
                 Judges::Failures => {
-                    self.ring.add(with.shift, TOPS, at().1, CALL);
+                    if calls != 0 {
+                        self.ring.add(with.shift, TOPS, at().1, CALL * calls);
+                    }
                     return None;
                 }
                 Judges::Times => {}

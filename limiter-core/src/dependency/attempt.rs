@@ -4,7 +4,7 @@ use super::Dependency;
 use crate::breaker::{BreakerChange, BreakerOpen, verdict};
 use crate::budget::{Exhausted, Tokens};
 use crate::call::{Ending, How, Refusal};
-use crate::cell::backlog::{Backlog, OWED};
+use crate::cell::backlog::{Backlog, OWED, STRESSED};
 use crate::cell::breaker::Flip;
 use crate::histogram::Latencies;
 use crate::law::Law;
@@ -13,6 +13,7 @@ use crate::law::budget::Posting;
 use crate::outcome::Outcome;
 use crate::permit::Slot;
 use crate::settle::{Change, Settled};
+use crate::throttle::ThrottleSettings;
 use crate::time::{Ticks, Timestamp};
 use core::borrow::Borrow;
 
@@ -70,36 +71,32 @@ impl Events {
 impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
     /// Lets an attempt through: the breaker first, then the throttle, which is for a closed one only, then
     /// the limiter, and the budget last, so that what is refused here costs nothing. Whatever an earlier
-    /// rule gave is given back when a later one refuses. `slot` is one that the caller holds already.
-    #[cfg_attr(target_pointer_width = "64", inline)]
+    /// rule gave is given back when a later one refuses. `marks` are those of the backlog, `slot` is one that the
+    /// caller holds already.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn admit_attempt(
         &self,
         who: Who,
+        marks: u32,
         slot: Option<Slot>,
         now: Timestamp,
         random: u32,
         events: &mut Events,
     ) -> Result<Admitted, Denied> {
         let policy = self.policy();
-        let stamp = policy.pace.stamp(now);
         let lease = match self.circuit.enter() {
             Some(lease) => lease,
-            None => match self.circuit.probe(&policy.breaker.circuitry, stamp) {
+            None => match self.probe(now) {
                 Ok(lease) => lease,
-                Err(left) => {
-                    let left = policy.pace.ticks(left);
+                Err(open) => {
                     self.turn_away(slot, None, events);
-                    return Err(Denied::Refused(Refusal::Breaker(BreakerOpen { left })));
+                    return Err(Denied::Refused(Refusal::Breaker(open)));
                 }
             },
         };
-        if let Some(throttle) = &policy.throttle {
-            if !lease.is_probe() && self.requests.refuses(throttle, stamp, random) {
-                // What is refused counts as a request too.
-                self.requests.request(throttle, stamp);
-                self.turn_away(slot, Some(lease), events);
-                return Err(Denied::Refused(Refusal::Throttled));
-            }
+        if marks & STRESSED != 0 && !lease.is_probe() && self.throttles(now, random) {
+            self.turn_away(slot, Some(lease), events);
+            return Err(Denied::Refused(Refusal::Throttled));
         }
         let slot = match slot {
             Some(slot) => self.limiter.renew(slot, now),
@@ -111,14 +108,56 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
                 }
             },
         };
-        if let Err(exhausted) = self.charge(who, now) {
+        if let Err(exhausted) = self.charge(who, marks, now) {
             self.turn_away(Some(slot), Some(lease), events);
             return Err(Denied::Exhausted(exhausted));
         }
-        if let Some(throttle) = &policy.throttle {
-            self.requests.request(throttle, stamp);
+        let stands_for = slot.sample().stands_for();
+        if stands_for != 0 {
+            if let Some(throttle) = &policy.throttle {
+                self.count_request(throttle, stands_for, now);
+            }
         }
         Ok(Admitted { slot, lease })
+    }
+
+    /// Lets a call through a breaker that is not closed.
+    #[cold]
+    #[inline(never)]
+    fn probe(&self, now: Timestamp) -> Result<Lease, BreakerOpen> {
+        let policy = self.policy();
+        let stamp = policy.pace.stamp(now);
+        let probed = self.circuit.probe(&policy.breaker.circuitry, stamp);
+        probed.map_err(|left| BreakerOpen {
+            left: policy.pace.ticks(left),
+        })
+    }
+
+    /// Whether the throttle refuses an attempt, which counts as a request too.
+    #[cold]
+    #[inline(never)]
+    fn throttles(&self, now: Timestamp, random: u32) -> bool {
+        let policy = self.policy();
+        let Some(throttle) = &policy.throttle else {
+            return false;
+        };
+        let stamp = policy.pace.stamp(now);
+        let refuses = self.requests.refuses(throttle, stamp, random);
+        if refuses {
+            self.count_request(throttle, 1, now);
+        }
+        refuses
+    }
+
+    /// Counts requests, and notes whether there is anything to refuse now: those that find nothing noted do not
+    /// ask.
+    #[inline(never)]
+    fn count_request(&self, throttle: &ThrottleSettings, requests: u32, now: Timestamp) {
+        let stamp = self.policy().pace.stamp(now);
+        self.requests.request(throttle, requests, stamp);
+        // The least random word is refused by any share.
+        let stressed = self.requests.refuses(throttle, stamp, 0);
+        self.backlog.note(STRESSED, stressed);
     }
 
     /// Gives back what a refused attempt has.
@@ -134,9 +173,9 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         }
     }
 
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    fn charge(&self, who: Who, now: Timestamp) -> Result<(), Exhausted> {
-        let owes = who == Who::First && self.backlog.is(OWED);
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    fn charge(&self, who: Who, marks: u32, now: Timestamp) -> Result<(), Exhausted> {
+        let owes = who == Who::First && marks & OWED != 0;
         let posting = match who {
             Who::First if owes => Posting::Withdraw(self.policy().retry_cost.get()),
             Who::First => {
@@ -173,8 +212,28 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             && self.quantile(500).is_some_and(|median| left < median)
     }
 
+    /// Whether no rule has to be told of a success: it is not timed, and the breaker counts no failures.
+    #[cfg(target_pointer_width = "64")]
+    #[inline]
+    pub(crate) fn ignores(&self, admitted: &Admitted) -> bool {
+        !admitted.slot.is_timed()
+            && self
+                .circuit
+                .ignores(&self.policy().breaker.circuitry, admitted.lease)
+    }
+
+    /// The end of what is [ignored](Self::ignores).
+    #[cfg(target_pointer_width = "64")]
+    #[inline]
+    pub(crate) fn settle_quietly(&self, admitted: Admitted, now: Timestamp, events: &mut Events) {
+        let slot = admitted.slot;
+        let age = self.limiter.since_admission(&slot, now);
+        self.latencies.add(age, false, now, self.policy().rate);
+        events.wake |= self.limiter.release(slot).wake();
+    }
+
     /// Tells every rule how an attempt ended, and frees its slot unless it is kept for the next one.
-    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
     pub(crate) fn settle_attempt(
         &self,
         admitted: Admitted,
@@ -187,7 +246,8 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         let policy = self.policy();
         let stamp = policy.pace.stamp(now);
         let Admitted { slot, lease } = admitted;
-        let (age, outcome) = (self.limiter.since_admission(&slot, now), ending.outcome());
+        let (stands_for, outcome) = (slot.sample().stands_for(), ending.outcome());
+        let age = self.limiter.since_admission(&slot, now);
         let flip = self.circuit.settle(
             &policy.breaker.circuitry,
             lease,
@@ -198,11 +258,12 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
                 _ => verdict(outcome),
             },
             random,
+            stands_for,
             || (age, stamp),
         );
         let accepted = outcome != Outcome::Overload && ending.how != How::Refused;
         if let Some(throttle) = policy.throttle.as_ref().filter(|_| accepted) {
-            self.requests.accept(throttle, stamp);
+            self.requests.accept(throttle, stands_for, stamp);
         }
         match ending.how {
             How::Success => self.latencies.add(age, false, now, policy.rate),
@@ -230,7 +291,8 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         self.circuit
             .give_back(&policy.breaker.circuitry, admitted.lease);
         if let Some(throttle) = &policy.throttle {
-            self.requests.accept_late(throttle);
+            let stands_for = admitted.slot.sample().stands_for();
+            self.requests.accept_late(throttle, stands_for);
         }
         self.limiter.release(admitted.slot)
     }
@@ -241,6 +303,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         events.breaker = Some(flip.into());
         if flip == Flip::Closed {
             self.requests.clear();
+            self.backlog.note(STRESSED, false);
             if let Some(settled) = self.limiter.restart_from_quarter(now) {
                 events.add(settled);
             }
