@@ -70,8 +70,7 @@ pub struct Call<D: Depends> {
     phase: Phase,
     /// Started so far, those that were carried here among them.
     attempts: u32,
-    /// Of the options; `None` as the policy says.
-    most_attempts: Option<u32>,
+    most_attempts: u32,
     hedges: bool,
     /// Keeps its slot during back-off.
     holds: bool,
@@ -155,7 +154,7 @@ impl<D: Depends> Call<D> {
                 Phase::Ready
             },
             attempts,
-            most_attempts: options.attempts,
+            most_attempts: options.attempts.unwrap_or(policy.attempts),
             hedges: options.hedge,
             holds: options.hold,
             told_not_to: false,
@@ -163,7 +162,7 @@ impl<D: Depends> Call<D> {
             failures: 0,
             cost: Tokens::milli(0),
             delay: Ticks::new(0),
-            waits_since: Timestamp::from_ticks(0),
+            waits_since: now,
             waits_for: Ticks::new(0),
             running: [None, None],
             hedge_after: None,

@@ -55,16 +55,11 @@ impl<D: Depends> Call<D> {
 
     /// No time is left for an attempt.
     #[cold]
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn is_late(&mut self) -> Step {
         self.give_up_slot();
         self.phase = Phase::Deadline;
         self.answer()
-    }
-
-    fn most_attempts(&self) -> u32 {
-        let policy = self.depends.dependency().policy();
-        self.most_attempts.unwrap_or(policy.attempts)
     }
 
     /// What the next attempt costs.
@@ -77,6 +72,7 @@ impl<D: Depends> Call<D> {
     }
 
     #[cfg_attr(target_pointer_width = "64", inline(always))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn launch(
         &mut self,
         admitted: Admitted,
@@ -153,7 +149,7 @@ impl<D: Depends> Call<D> {
     fn hedge(&mut self, left: Ticks, now: Timestamp, random: u32) -> Option<Step> {
         let dependency = self.depends.dependency();
         let policy = dependency.policy();
-        if self.attempts >= self.most_attempts() || self.told_not_to || !dependency.calm(now) {
+        if self.attempts >= self.most_attempts || self.told_not_to || !dependency.calm(now) {
             return None;
         }
         let (who, marks) = (Who::Hedge(policy.retry_cost), dependency.backlog().marks());
@@ -244,7 +240,7 @@ impl<D: Depends> Call<D> {
         if self.told_not_to {
             return Phase::ToldNotTo;
         }
-        if self.attempts >= self.most_attempts() {
+        if self.attempts >= self.most_attempts {
             return Phase::Attempts;
         }
         // Only looked at: what is withdrawn is withdrawn when the attempt leaves, or the budget would fill

@@ -121,6 +121,7 @@ impl Circuit {
     }
 
     /// Whether it has nothing to be told of a success that somebody else's count stands for.
+    #[cfg(target_pointer_width = "64")]
     #[inline]
     pub(crate) fn ignores(&self, with: &Circuitry, lease: Lease) -> bool {
         // Relaxed: see `settle`.

@@ -6,6 +6,7 @@ use crate::budget::{Exhausted, Tokens};
 use crate::call::{Ending, How, Refusal};
 use crate::cell::backlog::{Backlog, OWED, STRESSED};
 use crate::cell::breaker::Flip;
+use crate::cell::sampling::WIDE;
 use crate::histogram::Latencies;
 use crate::law::Law;
 use crate::law::breaker::{Kind, Lease, Verdict};
@@ -88,13 +89,16 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             Some(lease) => lease,
             None => match self.probe(now) {
                 Ok(lease) => lease,
-                Err(open) => {
+                Err(left) => {
+                    let left = policy.pace.ticks(left);
                     self.turn_away(slot, None, events);
-                    return Err(Denied::Refused(Refusal::Breaker(open)));
+                    return Err(Denied::Refused(Refusal::Breaker(BreakerOpen { left })));
                 }
             },
         };
-        if marks & STRESSED != 0 && !lease.is_probe() && self.throttles(now, random) {
+        // Where all are timed each is counted, and to note what there is would be no less than to ask.
+        let may_refuse = !WIDE || marks & STRESSED != 0;
+        if may_refuse && !lease.is_probe() && self.throttles(now, random) {
             self.turn_away(slot, Some(lease), events);
             return Err(Denied::Refused(Refusal::Throttled));
         }
@@ -122,20 +126,15 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
     }
 
     /// Lets a call through a breaker that is not closed.
-    #[cold]
-    #[inline(never)]
-    fn probe(&self, now: Timestamp) -> Result<Lease, BreakerOpen> {
+    #[cfg_attr(target_pointer_width = "64", cold, inline(never))]
+    fn probe(&self, now: Timestamp) -> Result<Lease, u32> {
         let policy = self.policy();
         let stamp = policy.pace.stamp(now);
-        let probed = self.circuit.probe(&policy.breaker.circuitry, stamp);
-        probed.map_err(|left| BreakerOpen {
-            left: policy.pace.ticks(left),
-        })
+        self.circuit.probe(&policy.breaker.circuitry, stamp)
     }
 
     /// Whether the throttle refuses an attempt, which counts as a request too.
-    #[cold]
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", cold, inline(never))]
     fn throttles(&self, now: Timestamp, random: u32) -> bool {
         let policy = self.policy();
         let Some(throttle) = &policy.throttle else {
@@ -151,13 +150,15 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
 
     /// Counts requests, and notes whether there is anything to refuse now: those that find nothing noted do not
     /// ask.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn count_request(&self, throttle: &ThrottleSettings, requests: u32, now: Timestamp) {
         let stamp = self.policy().pace.stamp(now);
         self.requests.request(throttle, requests, stamp);
-        // The least random word is refused by any share.
-        let stressed = self.requests.refuses(throttle, stamp, 0);
-        self.backlog.note(STRESSED, stressed);
+        if WIDE {
+            // The least random word is refused by any share.
+            let stressed = self.requests.refuses(throttle, stamp, 0);
+            self.backlog.note(STRESSED, stressed);
+        }
     }
 
     /// Gives back what a refused attempt has.
@@ -303,7 +304,9 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         events.breaker = Some(flip.into());
         if flip == Flip::Closed {
             self.requests.clear();
-            self.backlog.note(STRESSED, false);
+            if WIDE {
+                self.backlog.note(STRESSED, false);
+            }
             if let Some(settled) = self.limiter.restart_from_quarter(now) {
                 events.add(settled);
             }
