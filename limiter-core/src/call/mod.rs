@@ -70,6 +70,7 @@ pub struct Call<D: Depends> {
     phase: Phase,
     /// Started so far, those that were carried here among them.
     attempts: u32,
+    /// Of the options; 0 as the policy says.
     most_attempts: u32,
     hedges: bool,
     /// Keeps its slot during back-off.
@@ -154,7 +155,7 @@ impl<D: Depends> Call<D> {
                 Phase::Ready
             },
             attempts,
-            most_attempts: options.attempts.unwrap_or(policy.attempts),
+            most_attempts: options.attempts.map_or(0, |most| most.max(1)),
             hedges: options.hedge,
             holds: options.hold,
             told_not_to: false,

@@ -62,6 +62,13 @@ impl<D: Depends> Call<D> {
         self.answer()
     }
 
+    fn most_attempts(&self) -> u32 {
+        match self.most_attempts {
+            0 => self.depends.dependency().policy().attempts,
+            most => most,
+        }
+    }
+
     /// What the next attempt costs.
     fn cost(&self) -> Tokens {
         if self.cost == Tokens::milli(0) {
@@ -149,7 +156,7 @@ impl<D: Depends> Call<D> {
     fn hedge(&mut self, left: Ticks, now: Timestamp, random: u32) -> Option<Step> {
         let dependency = self.depends.dependency();
         let policy = dependency.policy();
-        if self.attempts >= self.most_attempts || self.told_not_to || !dependency.calm(now) {
+        if self.attempts >= self.most_attempts() || self.told_not_to || !dependency.calm(now) {
             return None;
         }
         let (who, marks) = (Who::Hedge(policy.retry_cost), dependency.backlog().marks());
@@ -240,7 +247,7 @@ impl<D: Depends> Call<D> {
         if self.told_not_to {
             return Phase::ToldNotTo;
         }
-        if self.attempts >= self.most_attempts {
+        if self.attempts >= self.most_attempts() {
             return Phase::Attempts;
         }
         // Only looked at: what is withdrawn is withdrawn when the attempt leaves, or the budget would fill
