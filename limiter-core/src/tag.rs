@@ -1,7 +1,7 @@
 //! What a slot carries from its admission to its end, in one word that is never 0.
 //!
 //! ```text
-//! 31 plain | 30..16 epoch of the last cut before it | 15 not a partition's own | 14..5 its partition, all ones for none
+//! 31 plain | 30..16 epoch of the last cut before it | 15 a partition's own | 14..5 its partition's place, inverted
 //! 4..2 what it stands for, as a shift | 1 not timed | 0 set
 //! ```
 //!
@@ -9,15 +9,14 @@
 //! ends well nothing else is to be looked at either. The sign tells, in one word with all that the compiler has to
 //! follow from the admission to the end.
 //!
-//! Never 0, so that an `Option` of a slot needs no word more. Bits 15..5 are the place of a slot that is a partition's
-//! own, and past every place otherwise: one comparison tells where it is given back.
+//! Never 0, so that an `Option` of a slot needs no word more. Bits 15..5 are those of [`Whose`] inverted, and so 0
+//! in a slot of no partition.
 
-use crate::cell::gate::Seen;
+use crate::cell::gate::{EPOCH, Seen};
 use crate::cell::sampling::WIDE;
 use core::num::NonZeroU32;
 
 const PLAIN: u32 = 1 << 31;
-const EPOCH: u32 = 0x7fff_0000;
 const UNTIMED: u32 = 1 << 1;
 const SHIFT_AT: u32 = 2;
 const ONE_PLACE: u32 = 1 << 5;
@@ -27,7 +26,8 @@ const NO_PLACE: u16 = 0x3ff;
 /// How many partitions a tag can tell apart.
 pub(crate) const MOST_PLACES: usize = NO_PLACE as usize;
 
-/// Which partition a slot is of, and whether it is one of its own: bits 15..5 of the tag, in their place.
+/// Which partition a slot is of, and whether it is one of its own: the place of a slot that is, and past every
+/// place otherwise, so that one comparison tells where it is given back. In bits 15..5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Whose(u32);
 
@@ -81,13 +81,13 @@ impl Entered {
 
     /// The same for a slot that is whose this says.
     pub(crate) fn tag_of(self, whose: Whose) -> Tag {
-        Tag::from(self.seen.epoch(), self.drawn, whose)
+        self.tag().of(whose)
     }
 
     /// The same for one of the own slots of the partition at `place`, that was taken plainly.
     #[inline]
     pub(crate) fn plain_tag(self, place: u16) -> Tag {
-        let base = self.seen.epoch() & EPOCH | Whose::own(place).0 | 1;
+        let base = self.seen.epoch() & EPOCH | Whose::own(place).0 ^ ROOM | 1;
         // Whole in each arm: where they part, the compiler sees the sign of both.
         match self.drawn {
             Some(shift) if WIDE => Tag(NonZeroU32::MIN | (base | (shift & 7) << SHIFT_AT)),
@@ -113,17 +113,17 @@ impl Tag {
     /// said.
     #[inline]
     pub(crate) fn new(epoch: u32, drawn: Option<u32>) -> Self {
-        Self::from(epoch, drawn, Whose::NOBODY)
-    }
-
-    #[inline]
-    fn from(epoch: u32, drawn: Option<u32>, whose: Whose) -> Self {
         let sampled = match drawn {
             Some(shift) if WIDE => shift << SHIFT_AT | 1,
             None if WIDE => UNTIMED | 1,
             _ => 1,
         };
-        Self(NonZeroU32::MIN | (epoch & EPOCH | whose.0 | sampled))
+        Self(NonZeroU32::MIN | (epoch & EPOCH | sampled))
+    }
+
+    /// The same for a slot that is whose this says.
+    fn of(self, whose: Whose) -> Self {
+        Self(self.0 | (whose.0 ^ ROOM))
     }
 
     /// The same as of a slot that was not taken plainly.
@@ -146,7 +146,7 @@ impl Tag {
     /// Which partition the slot is of.
     #[inline]
     pub(crate) const fn whose(self) -> Whose {
-        Whose(self.0.get() & ROOM)
+        Whose(self.0.get() & ROOM ^ ROOM)
     }
 
     /// How many the slot stands for, as a shift; `None` when it is not timed.

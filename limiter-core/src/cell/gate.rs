@@ -35,6 +35,8 @@ pub(crate) const DUE: u32 = 1 << 1;
 pub(crate) const SET: u32 = 1 << 2;
 const PENDING: u32 = DUE | SET;
 const EPOCH_SHIFT: u32 = 16;
+/// As much of the epoch as permits carry: one bit less.
+pub(crate) const EPOCH: u32 = u32::MAX >> 1 & !(u32::MAX >> EPOCH_SHIFT);
 
 /// Try-lock, pending work and cut epoch in one word.
 #[derive(Debug)]
@@ -45,10 +47,10 @@ pub(crate) struct Gate(AtomicU32);
 pub(crate) struct Seen(u32);
 
 impl Seen {
-    /// The epoch of the last cut, in the high half.
+    /// The epoch of the last cut as permits carry it, in the high half.
     #[inline]
     pub(crate) const fn epoch(self) -> u32 {
-        self.0 & !(u32::MAX >> EPOCH_SHIFT)
+        self.0 & EPOCH
     }
 
     /// How many cuts there were, modulo 2¹⁶.
