@@ -51,6 +51,19 @@ fn a_caller_with_ten_times_its_share_is_beyond_and_the_others_are_not() {
     }
 }
 
+/// Of two threads that read their clocks at the turn of a period, the one that read it first may count last.
+#[test]
+fn a_clock_that_was_read_a_tick_earlier_makes_nobody_beyond_its_share() {
+    let table = table();
+    let callers: Vec<_> = (0..8).map(|number| (name(number), 20)).collect();
+    let turn = used(&table, &callers, 6_000);
+    table.count(name(0), Standing::Within, 1, at(turn));
+    table.count(name(1), Standing::Within, 1, at(turn - 1));
+    for (caller, _) in callers {
+        assert_eq!(table.standing(caller, at(turn)), Standing::Within);
+    }
+}
+
 #[test]
 fn a_caller_alone_and_callers_that_are_alike_are_within_their_share() {
     for count in [1, 2, 10, 60] {

@@ -4,7 +4,7 @@
 //! 31..12 count, saturating | 11..0 low bits of the period it is of
 //! ```
 //!
-//! Transitions: add halves once for each period since, adds, and says the period; clear stores 0.
+//! Transitions: add halves once for each period since, adds, and says the period, the later of the two; clear stores 0.
 //!
 //! ```text
 //! op    | success | failure | pairs with | why
@@ -23,9 +23,18 @@ const MOST: u32 = u32::MAX >> 12;
 #[derive(Debug)]
 pub(crate) struct Fading(AtomicU32);
 
-fn faded(word: u32, period: u32) -> u32 {
+/// A period by so many before another is that of a thread which read its clock earlier and came later: not one of
+/// a turn of the word later, in which everything would have faded.
+const LATE: u32 = 64;
+
+/// How many periods after the word's own this one is.
+fn age(word: u32, period: u32) -> u32 {
     let age = period.wrapping_sub(word) & PERIOD;
-    (word >> 12).checked_shr(age).unwrap_or(0)
+    if age > PERIOD - LATE { 0 } else { age }
+}
+
+fn faded(word: u32, period: u32) -> u32 {
+    (word >> 12).checked_shr(age(word, period)).unwrap_or(0)
 }
 
 impl Fading {
@@ -38,7 +47,11 @@ impl Fading {
     pub(crate) fn add(&self, weight: u32, period: u32) {
         update(&self.0, |word| {
             let count = faded(word, period).saturating_add(weight).min(MOST);
-            count << 12 | period & PERIOD
+            let own = match word >> 12 {
+                0 => period,
+                _ => word.wrapping_add(age(word, period)),
+            };
+            count << 12 | own & PERIOD
         });
     }
 
@@ -70,9 +83,9 @@ impl Shared {
         self.0.store(value, Ordering::Relaxed);
     }
 
-    /// Moves it to `to`; whether this call did.
+    /// Moves it on to `to`, and not back to that of a thread which came late; whether this call did.
     pub(crate) fn turn(&self, to: u32) -> bool {
         let seen = self.get();
-        seen != to && exchange(&self.0, seen, to)
+        seen.wrapping_sub(to) > LATE && exchange(&self.0, seen, to)
     }
 }
