@@ -36,6 +36,9 @@ pub(crate) enum How {
     Timeout,
     Ignored,
     Cancelled,
+    /// Cut off by the call's own deadline.
+    Late,
+    /// Another attempt of the call was the first to end.
     Superseded,
 }
 
@@ -101,6 +104,10 @@ impl Ending {
         Self::new(How::Cancelled)
     }
 
+    pub(crate) const fn late() -> Self {
+        Self::new(How::Late)
+    }
+
     pub(crate) const fn superseded() -> Self {
         Self::new(How::Superseded)
     }
@@ -154,8 +161,10 @@ impl Ending {
             How::Success => Outcome::Success,
             How::Failure | How::Permanent | How::Refused => Outcome::Failure,
             How::Overload | How::Timeout => Outcome::Overload,
-            How::Ignored => Outcome::Ignored,
-            How::Cancelled | How::Superseded => Outcome::Cancelled,
+            // A loser of a hedge is older than usual by nature: taken for slowness, hedges cut the limit of a
+            // dependency that was well from 20 to 10.
+            How::Ignored | How::Superseded => Outcome::Ignored,
+            How::Cancelled | How::Late => Outcome::Cancelled,
         }
     }
 }

@@ -305,7 +305,7 @@ impl<D: Depends> Call<D> {
 
     /// Gives up: what is running counts as given up by the caller, everything is freed.
     pub fn abandon(&mut self, now: Timestamp) -> Events {
-        self.supersede(now, 0);
+        self.settle_running(Ending::cancelled(), now, 0);
         self.free();
         if !self.phase.is_over() {
             self.phase = Phase::Abandoned;

@@ -197,7 +197,7 @@ impl<D: Depends> Call<D> {
     ) {
         // A timeout that the call's own deadline made early says nothing about the dependency.
         let ending = match ending.how {
-            How::Timeout if running.end == End::Call => Ending::superseded(),
+            How::Timeout if running.end == End::Call => Ending::late(),
             _ => ending,
         };
         let alone = self.running.iter().all(Option::is_none);
@@ -222,7 +222,7 @@ impl<D: Depends> Call<D> {
         if let Some(phase) = next {
             self.phase = phase;
             if phase.is_over() {
-                self.supersede(now, random);
+                self.settle_running(Ending::superseded(), now, random);
             }
         }
     }
@@ -284,15 +284,15 @@ impl<D: Depends> Call<D> {
         self.waits(now.after(length))
     }
 
-    /// Settles whatever still runs as given up.
+    /// Settles whatever still runs, all alike.
     #[inline(never)]
-    pub(super) fn supersede(&mut self, now: Timestamp, random: u32) {
+    pub(super) fn settle_running(&mut self, ending: Ending, now: Timestamp, random: u32) {
         for index in 0..self.running.len() {
             if let Some(running) = self.running.get_mut(index).and_then(Option::take) {
                 let dependency = self.depends.dependency();
                 let none = dependency.settle_attempt(
                     running.admitted,
-                    Ending::superseded(),
+                    ending,
                     false,
                     now,
                     random,

@@ -268,7 +268,7 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
         }
         match ending.how {
             How::Success => self.latencies.add(age, false, now, policy.rate),
-            How::Timeout | How::Cancelled | How::Superseded => {
+            How::Timeout | How::Cancelled | How::Late | How::Superseded => {
                 self.latencies.add(age, true, now, policy.rate)
             }
             _ => {}

@@ -217,3 +217,39 @@ fn an_attempt_that_timed_out_makes_the_next_timeout_longer() {
         before = now;
     }
 }
+
+/// The loser is older than usual by nature: counted as slowness, hedges would cut the limit of a dependency that is
+/// well. What the call's own deadline cuts off is slow indeed.
+#[test]
+fn the_loser_of_a_hedge_is_no_overload_and_what_the_deadline_cuts_off_is_one() {
+    let config = Config::new(Aimd::new().without_ramp(), RATE)
+        .initial(10)
+        .max(10)
+        .windows(Duration::from_millis(10), Duration::from_millis(10))
+        .min_samples(1);
+    let dependency = Dependency::<Aimd>::new(config, hedged());
+    let seen = || dependency.limiter().snapshot();
+    for start in (0..200).step_by(20) {
+        let mut call = begin(&dependency, start);
+        let first = attempt(&mut call, start);
+        end(&mut call, first, Ending::success(), start + 10);
+        assert_eq!(step(&mut call, start + 10), Step::Done);
+    }
+    assert_eq!(seen().usual_rtt, Ticks::new(10));
+    for start in (1_000..2_500).step_by(300) {
+        let mut call = dependency.call(at(start), CallOptions::new().hedge());
+        attempt(&mut call, start);
+        let hedge = attempt(&mut call, start + 100);
+        end(&mut call, hedge, Ending::success(), start + 110);
+        assert_eq!(step(&mut call, start + 110), Step::Done);
+    }
+    assert_eq!((seen().limit, seen().cuts), (10, 0));
+
+    let short = CallOptions::new().total(Ticks::new(50));
+    for start in (5_000..8_000).step_by(300) {
+        let mut call = dependency.call(at(start), short);
+        attempt(&mut call, start);
+        assert_eq!(step(&mut call, start + 50), Step::Cancel(1));
+    }
+    assert!(seen().cuts > 0, "{:?}", seen());
+}
