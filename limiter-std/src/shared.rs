@@ -13,8 +13,8 @@ use crate::watch::{Watch, Watched};
 use crate::way::{Door, Way};
 use limiter_core::law::Law;
 use limiter_core::{
-    Change, ConfigError, Outcome, RejectReason, Rejected, Sample, Seat, Settled, Shares, Slot,
-    Snapshot, Standing, Timestamp,
+    ConfigError, Outcome, RejectReason, Rejected, Sample, Seat, Settled, Shares, Slot, Snapshot,
+    Standing, Timestamp,
 };
 
 /// A limiter with a clock and a line of waiters: alone, or a dependency's.
@@ -80,9 +80,19 @@ pub(crate) trait Lane {
             return self.admit_caller(request);
         }
         let entered = self.way().admit(&request.core, || self.clock().now());
-        entered
-            .map(Some)
-            .or_else(|refused| self.unless_watching(refused))
+        entered.map(Some).or_else(|refused| {
+            self.serve_who_waits();
+            self.unless_watching(refused)
+        })
+    }
+
+    /// What a newcomer that was refused did to the quotas may have made room for those who wait.
+    #[cold]
+    fn serve_who_waits(&self) {
+        let core = self.core();
+        if matches!(self.way(), Way::Parted(_)) && core.has_room() && core.snapshot().waiting {
+            wait::serve(self);
+        }
     }
 
     #[inline(never)]
@@ -94,7 +104,10 @@ pub(crate) trait Lane {
                 self.count(request, standing, now);
                 Ok(Some(seat))
             }
-            Err(refused) => self.unless_watching(told(refused, standing)),
+            Err(refused) => {
+                self.serve_who_waits();
+                self.unless_watching(told(refused, standing))
+            }
         }
     }
 
@@ -143,8 +156,8 @@ pub(crate) trait Lane {
     #[inline]
     fn observe(&self, sample: Sample, outcome: Outcome, ended: Timestamp, now: Timestamp) {
         let change = self.way().observe(sample, outcome, ended, now);
-        if let Some(change) = change {
-            self.changed(change);
+        if change.is_some() {
+            self.changed();
         }
     }
 
@@ -215,11 +228,11 @@ pub(crate) trait Lane {
 
     /// Does what follows from a window that moved the limit.
     #[cold]
-    fn changed(&self, change: Change) {
+    fn changed(&self) {
         self.refresh_wall();
-        // The limit was raised in the word that has the waiting bit: a waiter whose bit is not seen here
-        // sees the new limit itself.
-        if change.to > change.from && self.core().snapshot().waiting {
+        // The limit was changed in the word that has the waiting bit: a waiter whose bit is not seen here sees the
+        // new limit itself. A smaller one, too, may leave more for everybody: quotas round down together.
+        if self.core().snapshot().waiting {
             wait::serve(self);
         }
     }

@@ -152,7 +152,8 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         request: &Request,
         partition: Option<(u16, &Room)>,
     ) -> Result<Tag, Rejected> {
-        let reserved = self.books.reserved();
+        // What is owed is booked as well, and nobody's work: whoever took it for that would wait for nobody.
+        let reserved = self.books.reserved().saturating_add(self.books.owed());
         let entered = self.limiter.enter_beside(arrival, request, reserved)?;
         let whose = match partition {
             Some((place, room)) => {

@@ -53,8 +53,8 @@ impl<L: Law, C: Clock> Shared<L, C> {
             self.counters.breaker(change);
             self.alarm.call(REFUSAL);
         }
-        if let Some(change) = events.limit {
-            self.changed(change);
+        if events.limit.is_some() {
+            self.changed();
         }
         if events.wake {
             serve(self);

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod model;
+mod served;
 
 use common::{Fixture, Taken, Task, poll};
 use limiter_std::law::Fixed;
