@@ -57,7 +57,11 @@ fn end<M: RawMutex, L: Law, const WAITERS: usize>(
     ended: Result<limiter_core::Slot, Rejected>,
 ) -> Result<Permit<'_, M, L, WAITERS>, Rejected> {
     match ended {
-        Ok(slot) => Ok(Permit::new(lane, slot)),
+        Ok(slot) => {
+            let permit = Permit::new(lane, slot);
+            lane.settled(lane.core.tend(crate::clock::now()));
+            Ok(permit)
+        }
         Err(refused) => {
             lane.line.reporter.refused(&refused);
             Err(refused)
