@@ -32,7 +32,7 @@ impl Reading {
             let now = limiter.now();
             let expires = Expires(now.after(RATE.ticks(left)));
             if expires.0 <= now {
-                return Err(rejected(limiter, RejectReason::TimedOut));
+                refuse(limiter, RejectReason::TimedOut)?;
             }
             request.extensions_mut().insert(expires);
         }
@@ -41,7 +41,7 @@ impl Reading {
                 if self.marks.number(request.headers()) > 1
                     && limiter.snapshot().utilisation() >= full =>
             {
-                Err(rejected(limiter, RejectReason::AtLimit))
+                refuse(limiter, RejectReason::AtLimit)
             }
             _ => Ok(()),
         }
@@ -64,14 +64,17 @@ impl Reading {
         limiter: &Limiter<L, C>,
     ) -> Result<(), Rejected> {
         match request.extensions().get() {
-            Some(Expires(at)) if *at <= limiter.now() => {
-                Err(rejected(limiter, RejectReason::TimedOut))
-            }
+            Some(Expires(at)) if *at <= limiter.now() => refuse(limiter, RejectReason::TimedOut),
             _ => Ok(()),
         }
     }
 }
 
-fn rejected<L: Law, C: Clock>(limiter: &Limiter<L, C>, reason: RejectReason) -> Rejected {
-    limiter.refused(limiter.shared().refusal(reason))
+/// Refuses, unless the limiter only watches.
+fn refuse<L: Law, C: Clock>(limiter: &Limiter<L, C>, reason: RejectReason) -> Result<(), Rejected> {
+    let shared = limiter.shared();
+    let refused = shared.unless_watching(shared.refusal(reason));
+    refused
+        .map(drop)
+        .map_err(|refused| limiter.refused(refused))
 }

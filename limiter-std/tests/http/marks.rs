@@ -123,6 +123,19 @@ fn retries_are_shed_first_and_first_attempts_have_the_whole_limit() {
 }
 
 #[test]
+fn a_limiter_that_only_watches_refuses_no_retry() {
+    let (limiter, _) = limiter(1);
+    limiter.set_watch_only(true);
+    let layer = LimiterLayer::new(limiter.clone()).shed_retries(500);
+    let mut service = layer.layer(service_fn(answer));
+    let _held = limiter.try_acquire().unwrap();
+    let retry = request(&[("x-attempt", "2")]);
+    assert_eq!(status(service.call(retry)), StatusCode::OK);
+    assert!(limiter.watched().at_limit > 0);
+    assert_eq!(limiter.counts().refused.total(), 0);
+}
+
+#[test]
 fn what_a_dependency_layer_writes_is_what_the_server_reads() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
