@@ -57,7 +57,7 @@ pub(crate) const BOUNDS: Bounds = Bounds {
 #[cfg(not(board = "microbit"))]
 pub(crate) const BOUNDS: Bounds = Bounds {
     pair: bound(80, 158),
-    overload: bound(40, 158),
+    overload: bound(40, 160),
     refusal: bound(20, 30),
     aimd: untargeted(480),
     knee: untargeted(2_300),
