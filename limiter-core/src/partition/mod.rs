@@ -121,15 +121,15 @@ pub struct PartitionSnapshot {
     pub lent: bool,
     /// Requests refused.
     pub refused: u32,
-    /// Permits that ended with [`Outcome::Success`]: those that were timed, and what they stand for.
+    /// Permits that ended with [`Outcome::Success`](crate::Outcome::Success): those that were timed, and what they stand for.
     pub successes: u32,
-    /// Permits that ended with [`Outcome::Overload`].
+    /// Permits that ended with [`Outcome::Overload`](crate::Outcome::Overload).
     pub overloads: u32,
-    /// Permits that ended with [`Outcome::Failure`].
+    /// Permits that ended with [`Outcome::Failure`](crate::Outcome::Failure).
     pub failures: u32,
-    /// Permits that ended with [`Outcome::Ignored`].
+    /// Permits that ended with [`Outcome::Ignored`](crate::Outcome::Ignored).
     pub ignored: u32,
-    /// Permits that ended with [`Outcome::Cancelled`].
+    /// Permits that ended with [`Outcome::Cancelled`](crate::Outcome::Cancelled).
     pub cancelled: u32,
 }
 
