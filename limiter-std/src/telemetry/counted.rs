@@ -26,7 +26,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     }
 
     /// As [`try_acquire`](Limiter::try_acquire), where a refusal is not the end: it is not counted.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn try_now(&self) -> Result<Permit<L, C>, Rejected> {
         // Whatever is rare is a call of its own, so that nothing has to be kept for it.
         match self.shared().core().admit(Timestamp::default()) {
