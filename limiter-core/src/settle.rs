@@ -19,10 +19,7 @@ pub struct Settled {
 }
 
 impl Settled {
-    pub(crate) const NOTHING: Self = Self {
-        change: None,
-        wake: false,
-    };
+    pub(crate) const NOTHING: Self = Self::freed(false);
 
     #[inline]
     pub(crate) const fn freed(wake: bool) -> Self {
@@ -140,10 +137,7 @@ impl<L: Law> Limiter<L> {
     #[inline]
     pub fn release(&self, slot: Slot) -> Settled {
         let Slot { weight, .. } = slot;
-        Settled {
-            change: None,
-            wake: self.entry.admission.release(weight).waiting(),
-        }
+        Settled::freed(self.entry.admission.release(weight).waiting())
     }
 
     /// Records and frees a slot from an interrupt handler: no law runs here, the window is marked due and

@@ -80,19 +80,17 @@ pub(crate) trait Lane {
             return self.admit_caller(request);
         }
         let entered = self.way().admit(&request.core, || self.clock().now());
-        entered.map(Some).or_else(|refused| {
-            self.serve_who_waits();
-            self.unless_watching(refused)
-        })
+        entered.map(Some).or_else(|refused| self.turn_away(refused))
     }
 
-    /// What a newcomer that was refused did to the quotas may have made room for those who wait.
+    /// A newcomer was refused. What it did to the quotas may have made room for those who wait.
     #[cold]
-    fn serve_who_waits(&self) {
+    fn turn_away(&self, refused: Rejected) -> Ended {
         let core = self.core();
         if matches!(self.way(), Way::Parted(_)) && core.has_room() && core.snapshot().waiting {
             wait::serve(self);
         }
+        self.unless_watching(refused)
     }
 
     #[inline(never)]
@@ -104,10 +102,7 @@ pub(crate) trait Lane {
                 self.count(request, standing, now);
                 Ok(Some(seat))
             }
-            Err(refused) => {
-                self.serve_who_waits();
-                self.unless_watching(told(refused, standing))
-            }
+            Err(refused) => self.turn_away(told(refused, standing)),
         }
     }
 

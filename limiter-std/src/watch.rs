@@ -114,7 +114,10 @@ impl Watch {
             share_taken,
             over_share,
             impossible,
-        ] = [0, 1, 2, 3, 4].map(|index: usize| self.counts[index].load(Ordering::Relaxed));
+        ] = self
+            .counts
+            .each_ref()
+            .map(|count| count.load(Ordering::Relaxed));
         Watched {
             on: self.is_on(),
             at_limit,

@@ -102,7 +102,8 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     }
 
     /// Records what became of work whose seat may be free by now; for adapters, with
-    /// [`Limiter::observe_sample`](crate::Limiter::observe_sample). The returned change of the limit has moved the quotas as well.
+    /// [`Limiter::observe_sample`](crate::Limiter::observe_sample). The returned change of the limit has moved the
+    /// quotas as well.
     #[inline]
     pub fn observe(
         &self,

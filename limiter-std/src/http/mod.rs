@@ -72,7 +72,8 @@
 //! When a client goes away before the head, the server drops the response future: the slot is free as soon
 //! as no share of the hold is left, and counts as [`Outcome::Cancelled`](crate::Outcome::Cancelled) with its
 //! age at that moment. A body that is dropped half-read frees the slot as if it had ended; a gRPC response
-//! that loses its trailers so is `Ignored`, for its head was an answer. A panic of the service frees the slot and teaches nothing.
+//! that loses its trailers so is `Ignored`, for its head was an answer. A panic of the service frees the slot and
+//! teaches nothing.
 
 mod answer;
 mod answers;
