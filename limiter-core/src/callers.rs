@@ -15,7 +15,7 @@
 //! there, a partition of its own for callers that nobody vouches for, or a lower class, bounds what they take
 //! together. And those who share the origin of a caller that takes too much share its refusals.
 
-use crate::cell::callers::{Fading, Shared};
+use crate::cell::callers::{Fading, MOST, Shared};
 use crate::cell::sync::const_unless_loom;
 use crate::error::Rejected;
 use crate::law::Law;
@@ -251,10 +251,15 @@ impl<const CELLS: usize> Table<CELLS> {
     }
 
     fn is_beyond(&self, key: u32, period: u32, seed: u32) -> bool {
+        let total = self.total.read(period);
+        // Above that, eight million slots a second, sums were cut and tell no share.
+        if total >= MOST / 2 || !self.period.reaches(period) {
+            return false;
+        }
         let judged = self.cells(key, period, seed).filter(|(_, judged)| *judged);
         let least = judged.map(|(cell, _)| cell.read(period)).min();
         let census = Census {
-            total: self.total.read(period),
+            total,
             used: self.used.get(),
             log_cells: CELLS.trailing_zeros(),
         };
@@ -262,8 +267,7 @@ impl<const CELLS: usize> Table<CELLS> {
     }
 
     fn count(&self, key: u32, weight: u32, period: u32, seed: u32) {
-        let before = self.period.get();
-        if self.period.turn(period) {
+        if let Some(before) = self.period.turn(period) {
             self.look_over(before, period);
         }
         self.total.add(weight, period);
@@ -272,13 +276,19 @@ impl<const CELLS: usize> Table<CELLS> {
         }
     }
 
-    /// Counts the cells in use, and empties the row whose turn it is: once a period, by one of those who come.
+    /// Counts the cells in use, and empties the rows whose turn came: once a period, by one of those who come.
+    /// After a silence, and when the clock was set back, those are all, and everybody starts anew.
     #[cold]
     fn look_over(&self, before: u32, period: u32) {
         let turn = period / TURN;
+        let passed = turn.wrapping_sub(before / TURN);
+        if passed >= ROWS {
+            self.total.clear();
+        }
         let oldest = turn.wrapping_add(1) % ROWS;
         for (row, index) in self.rows.iter().zip(0..) {
-            if index == turn % ROWS && before / TURN != turn {
+            let age = turn.wrapping_sub(index) % ROWS;
+            if age < passed {
                 row.iter().for_each(Fading::clear);
             }
             if index == oldest {

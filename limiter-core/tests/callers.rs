@@ -64,6 +64,32 @@ fn a_clock_that_was_read_a_tick_earlier_makes_nobody_beyond_its_share() {
     }
 }
 
+/// Counts of a time that the clock left and came back to are not held against those that came since.
+#[test]
+fn a_clock_that_is_set_back_and_comes_back_makes_nobody_beyond_its_share() {
+    for back in [40_000, 60_000, 3_600_000, 1 << 40] {
+        let table = table();
+        let then = (1 << 41) + 5_000;
+        used(&table, &[(name(0), 20)], then - 4_000);
+        table.count(name(1), Standing::Within, 1, at(then - back));
+        table.count(name(1), Standing::Within, 1, at(then));
+        assert_eq!(table.standing(name(0), at(then)), Standing::Within);
+    }
+}
+
+/// A million slots a second are told apart, and nobody is refused where they cannot be.
+#[test]
+fn shares_of_more_slots_than_counts_can_hold_are_nobodys() {
+    for (each, expected) in [(20_000, Standing::Beyond), (2_000_000, Standing::Within)] {
+        let table = table();
+        let mut callers: Vec<_> = (0..9).map(|number| (name(number), each)).collect();
+        callers.push((name(9), 2 * each));
+        let now = at(used(&table, &callers, 1_000));
+        assert_eq!(table.standing(name(9), now), expected, "{each}");
+        assert_eq!(table.standing(name(0), now), Standing::Within, "{each}");
+    }
+}
+
 #[test]
 fn a_caller_alone_and_callers_that_are_alike_are_within_their_share() {
     for count in [1, 2, 10, 60] {

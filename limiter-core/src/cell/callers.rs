@@ -1,7 +1,7 @@
 //! A count that halves in every period, by whoever touches it.
 //!
 //! ```text
-//! 31..12 count, saturating | 11..0 low bits of the period it is of
+//! 31..8 count, saturating | 7..0 low bits of the period it is of
 //! ```
 //!
 //! Transitions: add halves once for each period since, adds, and says the period, the later of the two; clear stores 0.
@@ -17,8 +17,11 @@
 use super::sync::{AtomicU32, Ordering, const_unless_loom};
 use super::word::{exchange, update};
 
-const PERIOD: u32 = (1 << 12) - 1;
-const MOST: u32 = u32::MAX >> 12;
+/// Bits of the period: four times as many periods as a table keeps its counts for.
+const BITS: u32 = 8;
+const PERIOD: u32 = (1 << BITS) - 1;
+/// Where counts saturate.
+pub(crate) const MOST: u32 = u32::MAX >> BITS;
 
 #[derive(Debug)]
 pub(crate) struct Fading(AtomicU32);
@@ -26,6 +29,8 @@ pub(crate) struct Fading(AtomicU32);
 /// A period by so many before another is that of a thread which read its clock earlier and came later: not one of
 /// a turn of the word later, in which everything would have faded.
 const LATE: u32 = 64;
+/// Periods in which every count has halved more often than it has bits.
+const FORGOTTEN: u32 = 64;
 
 /// How many periods after the word's own this one is.
 fn age(word: u32, period: u32) -> u32 {
@@ -34,7 +39,7 @@ fn age(word: u32, period: u32) -> u32 {
 }
 
 fn faded(word: u32, period: u32) -> u32 {
-    (word >> 12).checked_shr(age(word, period)).unwrap_or(0)
+    (word >> BITS).checked_shr(age(word, period)).unwrap_or(0)
 }
 
 impl Fading {
@@ -47,11 +52,11 @@ impl Fading {
     pub(crate) fn add(&self, weight: u32, period: u32) {
         update(&self.0, |word| {
             let count = faded(word, period).saturating_add(weight).min(MOST);
-            let own = match word >> 12 {
+            let own = match word >> BITS {
                 0 => period,
                 _ => word.wrapping_add(age(word, period)),
             };
-            count << 12 | own & PERIOD
+            count << BITS | own & PERIOD
         });
     }
 
@@ -83,9 +88,17 @@ impl Shared {
         self.0.store(value, Ordering::Relaxed);
     }
 
-    /// Moves it on to `to`, and not back to that of a thread which came late; whether this call did.
-    pub(crate) fn turn(&self, to: u32) -> bool {
+    /// Whether counts of the period that it says mean something in this one: not after a silence in which all
+    /// faded, nor by a clock that was set back.
+    pub(crate) fn reaches(&self, period: u32) -> bool {
         let seen = self.get();
-        seen.wrapping_sub(to) > LATE && exchange(&self.0, seen, to)
+        period.wrapping_sub(seen) <= FORGOTTEN || seen.wrapping_sub(period) <= LATE
+    }
+
+    /// Moves it on to `to`, and not back to that of a thread which came late; from which one, if this call did.
+    pub(crate) fn turn(&self, to: u32) -> Option<u32> {
+        let seen = self.get();
+        let ahead = seen.wrapping_sub(to) > LATE;
+        (ahead && exchange(&self.0, seen, to)).then_some(seen)
     }
 }

@@ -24,7 +24,7 @@ impl Census {
         let Some(share) = self.total.checked_div(self.used) else {
             return false;
         };
-        // A product of a count and a part of it, which is below 2⁵².
+        // A product of a count and a part of it, which is below 2⁵⁶.
         let crowded = (u64::from(share) * u64::from(self.used) * 4) >> self.log_cells;
         let chance = 3 * (isqrt(share) + 1);
         u64::from(count) > u64::from(share) + u64::from(share / 8 + chance) + crowded
