@@ -10,20 +10,20 @@ use crate::settle::Change;
 use crate::time::Timestamp;
 
 impl<L: Law> Limiter<L> {
-    /// Leaves `bits` for the gate's holder, or becomes it and does what is pending. Returns the change of
-    /// the limit that came of it.
+    /// Leaves `bits` for the gate's holder, or becomes it and does what is pending. Returns the last change of
+    /// the limit that came of it: two may end where the first began, and still have made room for who joined the
+    /// queue between them.
     #[cold]
     #[inline(never)]
     pub(crate) fn close_window(&self, bits: u32, now: Timestamp) -> Option<Change> {
         let mut holder = self.entry.gate.enter(bits)?;
         // From here on a panic of the law opens the gate and changes nothing else.
-        let from = self.occupancy().limit();
         let at = self.settings.at(now);
-        let mut reason = None;
+        let mut change = None;
         loop {
             let pending = holder.take();
             if pending & SET != 0 {
-                reason = self.apply_settings().or(reason);
+                change = self.apply_settings().or(change);
             }
             if pending & DUE != 0 {
                 // The bit is a hint: whoever left it may have seen a window that is closed by now.
@@ -31,14 +31,20 @@ impl<L: Law> Limiter<L> {
                 if position == Position::Before {
                     self.window.reopen(at);
                 } else if self.due(position, fill) || self.urgent(at, self.window.overloads()) {
+                    let from = self.occupancy().limit();
                     let decision = self.decide(now, at);
+                    let Decision {
+                        limit: to, reason, ..
+                    } = decision;
+                    if to != from && reason != Reason::Closed {
+                        change = Some(Change { from, to, reason });
+                    }
                     if decision.cut {
                         // Then forget what permits of the old epoch added since the sums were taken. One
                         // per thread that finishes in this instant may still come through.
                         holder.bump();
                         self.window.forget_overloads();
                     }
-                    reason = Some(decision.reason);
                 }
             }
             match holder.leave() {
@@ -46,26 +52,26 @@ impl<L: Law> Limiter<L> {
                 Err(again) => holder = again,
             }
         }
-        let to = self.occupancy().limit();
-        let reason = reason.filter(|_| from != to)?;
-        Some(Change { from, to, reason })
+        change
     }
 
     /// Applies bounds and a limit set by hand.
-    fn apply_settings(&self) -> Option<Reason> {
+    fn apply_settings(&self) -> Option<Change> {
         let (min, max) = self.controls.bounds();
-        let before = self.occupancy();
-        let wanted = self.controls.take_wanted().unwrap_or(before.limit());
+        let from = self.occupancy().limit();
+        let wanted = self.controls.take_wanted().unwrap_or(from);
         // Not `clamp`, which panics for bounds that do not fit: a branch that nothing takes, and its code.
-        let limit = wanted.max(min).min(max);
-        if limit == before.limit() || self.publish_limit(limit).is_none() {
+        let to = wanted.max(min).min(max);
+        if to == from {
             return None;
         }
         let mut state = self.state.load();
-        self.law.on_set(&mut state, limit);
+        self.law.on_set(&mut state, to);
         self.state.store(state);
-        self.controls.set_reason(Reason::SetByHand);
-        Some(Reason::SetByHand)
+        let reason = Reason::SetByHand;
+        self.publish_limit(to)?;
+        self.controls.set_reason(reason);
+        Some(Change { from, to, reason })
     }
 
     /// Takes the window, lets the law decide and publishes its decision.

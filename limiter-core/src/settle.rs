@@ -26,7 +26,7 @@ impl Settled {
         Self { change: None, wake }
     }
 
-    /// The change of the limit that this call made, if it closed a window that moved it.
+    /// The change of the limit that this call made, if it closed a window that moved it: the last of several.
     pub const fn change(&self) -> Option<Change> {
         self.change
     }
@@ -92,8 +92,8 @@ impl<L: Law> Limiter<L> {
 
     /// Records what became of a slot without freeing it; for adapters whose work outlives its answer.
     ///
-    /// Call it once for a slot: a second call would count the work twice. The returned change may have
-    /// made room for waiters: serve the queue when it raised the limit.
+    /// Call it once for a slot: a second call would count the work twice. A change, whichever way, may have
+    /// made room for waiters: serve the queue after it.
     #[inline]
     pub fn observe(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> Option<Change> {
         self.observe_sample(slot.sample(), outcome, now, now)
@@ -103,7 +103,7 @@ impl<L: Law> Limiter<L> {
     /// response whose trailers tell. The RTT is added to the window that is open now, for those before are
     /// closed. Whether its slot is free by now does not matter; for adapters.
     ///
-    /// Call it once for a slot, and serve the queue when the returned change raised the limit.
+    /// Call it once for a slot, and serve the queue after a change, whichever way.
     #[inline]
     pub fn observe_sample(
         &self,
