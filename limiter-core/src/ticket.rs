@@ -20,6 +20,7 @@ pub struct Ticket {
     sample: Sample,
     generation: u32,
     index: u16,
+    home: u16,
 }
 
 /// A table that hands out at most `N` tickets of a limiter.
@@ -76,6 +77,7 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
                     sample: slot.sample(),
                     generation,
                     index,
+                    home: self.home(),
                 });
             }
         }
@@ -92,7 +94,8 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
     ///
     /// # Errors
     ///
-    /// [`NotOut`] when the ticket was finished before or is none of this table; nothing changes.
+    /// [`NotOut`] when the ticket was finished before or is of another limiter's table; nothing changes. One of
+    /// another table of the same limiter cannot be told from this one's: give a limiter one table.
     pub fn finish(
         &self,
         ticket: Ticket,
@@ -118,9 +121,15 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
         Ok(self.limiter.settle_from_isr(slot, outcome, now))
     }
 
+    /// Where the limiter is, which does not move while it is borrowed: all of it in 1 MiB of memory.
+    fn home(&self) -> u16 {
+        (core::ptr::from_ref(self.limiter).addr() >> 4) as u16
+    }
+
     fn claim(&self, ticket: Ticket) -> Result<Slot, NotOut> {
+        let home = ticket.home == self.home();
         let entry = self.entries.get(usize::from(ticket.index));
-        match entry {
+        match entry.filter(|_| home) {
             Some(entry) if entry.give_back(ticket.generation) => Ok(Slot {
                 started: ticket.sample.started,
                 weight: 1,
@@ -131,7 +140,7 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
     }
 }
 
-/// A ticket was finished that is not out: it was finished before, or never belonged to this table.
+/// A ticket was finished that is not out: it was finished before, or is of another limiter's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NotOut {
@@ -142,7 +151,8 @@ impl fmt::Display for NotOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "ticket {} of generation {} is not out: it was finished before; nothing was freed",
+            "ticket {} of generation {} is not out here: it was finished before, or is another \
+             limiter's; nothing was freed",
             self.ticket.index, self.ticket.generation
         )
     }

@@ -135,6 +135,25 @@ fn a_ticket_returned_three_times_frees_one_slot() {
 }
 
 #[test]
+fn a_ticket_of_another_limiter_is_an_error_and_frees_nothing() {
+    let limiters = [fixed(9), fixed(9)];
+    let [here, there] = limiters.each_ref().map(Tickets::<'_, 3, Fixed>::new);
+    let (mine, others) = [&here, &there]
+        .map(|table| table.try_acquire(NOW).unwrap())
+        .into();
+    assert!(here.finish(others, Outcome::Success, NOW).is_err());
+    assert!(there.finish(mine, Outcome::Success, NOW).is_err());
+    assert_eq!(
+        limiters
+            .each_ref()
+            .map(|limiter| limiter.snapshot().inflight),
+        [1, 1]
+    );
+    assert!(here.finish(mine, Outcome::Success, NOW).is_ok());
+    assert!(there.finish(others, Outcome::Success, NOW).is_ok());
+}
+
+#[test]
 fn a_table_without_tickets_gives_its_slot_back() {
     let limiter = fixed(9);
     let tickets: Tickets<'_, 1, Fixed> = Tickets::new(&limiter);
