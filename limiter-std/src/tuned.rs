@@ -35,13 +35,20 @@ impl<L: Law> Tuned<L> {
     pub(crate) fn set(&self, law: L) -> Result<(), ConfigError> {
         law.check()?;
         let law = Arc::new(law);
-        let mut now = self.lock();
-        now.forgets |= !law.goes_on_from(&now.law);
-        let before = core::mem::replace(&mut now.law, law);
-        drop(now);
-        // After the lock, for the law is the user's.
-        drop(before);
-        Ok(())
+        loop {
+            let before = self.in_force();
+            // Without the lock, for the law is the user's.
+            let forgets = !law.goes_on_from(&before);
+            let mut now = self.lock();
+            // Otherwise another took its place meanwhile.
+            if Arc::ptr_eq(&now.law, &before) {
+                now.forgets |= forgets;
+                now.law = law;
+                drop(now);
+                drop(before);
+                return Ok(());
+            }
+        }
     }
 
     /// Asks the law in force, which begins anew where it cannot go on from what was learned.
@@ -63,7 +70,7 @@ impl<L: Law> Tuned<L> {
     }
 
     fn lock(&self) -> MutexGuard<'_, InForce<L>> {
-        // A comparison of the user's may have panicked before anything was changed.
+        // Nothing under it panics.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

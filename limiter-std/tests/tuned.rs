@@ -228,15 +228,26 @@ impl Law for Restless {
         limiter.set_law(Restless(self.0 + 1)).expect("it works");
         Decision::new(self.0, Reason::Grew)
     }
+
+    fn goes_on_from(&self, before: &Self) -> bool {
+        // One of 50 comes only after one of 40.
+        if self.0 == 50 && before.0 != 40 {
+            let limiter = RESTLESS.get().expect("it is there");
+            limiter.set_law(Restless(40)).expect("it works");
+        }
+        true
+    }
 }
 
 #[test]
-fn a_law_may_set_its_successor() {
+fn a_law_may_set_its_successor_and_its_predecessor() {
     let (limiter, clock) = limiter(config(Restless(20)).initial(1));
     let limiter = RESTLESS.get_or_init(|| limiter);
     for limit in [20, 21, 22] {
         assert_eq!(window(limiter, &clock), limit);
     }
+    limiter.set_law(Restless(50)).unwrap();
+    assert_eq!(window(limiter, &clock), 50);
 }
 
 /// As many windows as were judged, by whichever law: the state must know them all.
