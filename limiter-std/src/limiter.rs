@@ -35,13 +35,15 @@ pub struct Limiter<L: Law = Knee, C: Clock = MonotonicClock> {
 impl<L: Law + Copy> Limiter<L> {
     /// A limiter under `law` with the defaults of [`Config::new`].
     ///
-    /// The parameters of the shipped laws are checked when they are given; those of a law of your own
-    /// are checked by [`try_new`](Limiter::try_new).
+    /// # Panics
+    ///
+    /// If the law's own [check](Law::check) fails: never that of a law of this crate, whose parameters were checked
+    /// when they were given. For a law of your own use [`try_new`](Limiter::try_new).
     pub fn new(law: L) -> Self {
         let config = Config::new(law);
         match limiter_core::Limiter::try_new(config.tuned()) {
             Ok(core) => Self::from_door(Door::Plain(core), &config, MonotonicClock::new()),
-            // Never, for these are the defaults.
+            // Of the law's own check alone, for the rest are the defaults.
             Err(error) => error.fail(),
         }
     }
@@ -250,6 +252,12 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     ) -> Result<Permit<L, C>, Rejected> {
         let deadline = self.now().after(RATE.ticks(timeout));
         self.block(Line::new(Arc::clone(&self.shared), request).by(deadline))
+    }
+
+    /// A permit without a slot, for one whom a limiter that only watches let through.
+    #[cfg(feature = "http")]
+    pub(crate) fn let_through(&self) -> Permit<L, C> {
+        Permit::new(Arc::clone(&self.shared), None)
     }
 
     fn block(&self, line: Line<Shared<L, C>>) -> Result<Permit<L, C>, Rejected> {

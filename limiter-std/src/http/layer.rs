@@ -266,6 +266,9 @@ where
 
     fn enter(&self, request: &Request<Q>, inner: &mut S) -> Entry<S, M::Wait, L, C> {
         let reading = self.reading.as_deref();
+        if reading.is_some() && Reading::was_let_through(request) {
+            return Entry::Now(Ok(self.limiter.let_through()));
+        }
         let mut asked = Asked::of(&*self.describe, &Head::of(request));
         if let Some(described) = &mut asked.request {
             let number = match reading {

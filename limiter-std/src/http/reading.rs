@@ -19,6 +19,10 @@ pub(super) struct Reading {
 #[derive(Clone, Copy, Debug)]
 struct Expires(Timestamp);
 
+/// A request that would have been refused here by a limiter that did not only watch: it has no slot either.
+#[derive(Clone, Copy, Debug)]
+struct LetThrough;
+
 impl Reading {
     /// Refuses a request for which nobody waits, or a retry while the limiter is nearly full.
     pub(super) fn welcome<B, L: Law, C: Clock>(
@@ -26,25 +30,39 @@ impl Reading {
         request: &mut Request<B>,
         limiter: &Limiter<L, C>,
     ) -> Result<(), Rejected> {
-        // What is there is a layer's around this one, on its clock.
+        // What is there is a layer's around this one, on its clock and of its limiter.
         request.extensions_mut().remove::<Expires>();
+        request.extensions_mut().remove::<LetThrough>();
+        if let Some(reason) = self.objection(request, limiter) {
+            refuse(limiter, reason)?;
+            request.extensions_mut().insert(LetThrough);
+        }
+        Ok(())
+    }
+
+    /// Why a request should be refused before it asks for a slot.
+    fn objection<B, L: Law, C: Clock>(
+        &self,
+        request: &mut Request<B>,
+        limiter: &Limiter<L, C>,
+    ) -> Option<RejectReason> {
         if let Some(left) = self.marks.left(request.headers()) {
             let now = limiter.now();
             let expires = Expires(now.after(RATE.ticks(left)));
-            if expires.0 <= now {
-                refuse(limiter, RejectReason::TimedOut)?;
-            }
             request.extensions_mut().insert(expires);
-        }
-        match self.retries {
-            Some(full)
-                if self.marks.number(request.headers()) > 1
-                    && limiter.snapshot().utilisation() >= full =>
-            {
-                refuse(limiter, RejectReason::AtLimit)
+            if expires.0 <= now {
+                return Some(RejectReason::TimedOut);
             }
-            _ => Ok(()),
         }
+        let full = self.retries?;
+        let sheds =
+            self.marks.number(request.headers()) > 1 && limiter.snapshot().utilisation() >= full;
+        sheds.then_some(RejectReason::AtLimit)
+    }
+
+    /// Whether a request was let through that should have been refused before it asks for a slot.
+    pub(super) fn was_let_through<B>(request: &Request<B>) -> bool {
+        request.extensions().get::<LetThrough>().is_some()
     }
 
     /// The time that is left of a request's, where it said so.

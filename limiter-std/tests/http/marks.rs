@@ -128,11 +128,18 @@ fn a_limiter_that_only_watches_refuses_no_retry() {
     limiter.set_watch_only(true);
     let layer = LimiterLayer::new(limiter.clone()).shed_retries(500);
     let mut service = layer.layer(service_fn(answer));
+    let held = limiter.try_acquire().unwrap();
+    let retry = || request(&[("x-attempt", "2")]);
+    assert_eq!(status(service.call(retry())), StatusCode::OK);
+    assert_eq!(limiter.watched().all(), 1, "counted once");
+    drop(held);
+    limiter.set_limit(2).unwrap();
     let _held = limiter.try_acquire().unwrap();
-    let retry = request(&[("x-attempt", "2")]);
-    assert_eq!(status(service.call(retry)), StatusCode::OK);
-    assert!(limiter.watched().at_limit > 0);
-    assert_eq!(limiter.counts().refused.total(), 0);
+    assert_eq!(status(service.call(retry())), StatusCode::OK);
+    assert_eq!(limiter.watched().all(), 2);
+    let counts = limiter.counts();
+    assert_eq!(counts.refused.total(), 0);
+    assert_eq!(counts.admitted, 2, "without a slot, though there was one");
 }
 
 #[test]
