@@ -138,7 +138,8 @@ pub(crate) trait Lane {
 
     fn unless_watching(&self, refused: Rejected) -> Ended {
         match self.watch() {
-            Some(watch) if watch.lets_through(refused) => {
+            // Closing is not refusing: it was asked for, whatever else is wrong with the request.
+            Some(watch) if !self.core().is_closed() && watch.lets_through(refused) => {
                 self.alarm().call(REFUSAL);
                 Ok(None)
             }

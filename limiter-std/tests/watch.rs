@@ -74,6 +74,10 @@ fn a_closed_limiter_refuses_all_the_same() {
         RejectReason::Closed
     );
     assert_eq!(limiter.acquire().unwrap_err().reason, RejectReason::Closed);
+    // Also what an open one would have let through for whatever else is wrong with it.
+    let impossible = Request::new().weight(0);
+    assert!(limiter.try_acquire_for(impossible).is_err());
+    assert!(limiter.acquire_for(impossible).is_err());
     assert_eq!(limiter.watched().all(), 0);
 }
 

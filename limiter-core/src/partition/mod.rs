@@ -119,7 +119,7 @@ pub struct PartitionSnapshot {
     pub pooled: u32,
     /// Whether a part of its guarantee is lent.
     pub lent: bool,
-    /// Requests refused.
+    /// Requests refused; where the limiter only watches those that were let through all the same.
     pub refused: u32,
     /// Permits that ended with [`Outcome::Success`](crate::Outcome::Success): those that were timed, and what they stand for.
     pub successes: u32,
