@@ -3,6 +3,7 @@
 use crate::clock::{Clock, MonotonicClock, RATE};
 use core::fmt;
 use limiter_core::{BudgetConfig, ConfigError, Exhausted, RetryBudget, Timestamp, Tokens};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// A handle to a budget for retries, hedges and fallbacks; clones lead to the same one. A dependency's is
@@ -25,6 +26,10 @@ use std::sync::Arc;
 pub struct Budget {
     source: Arc<dyn Source>,
 }
+
+// Words that are each of them right at any time, and a clock.
+impl UnwindSafe for Budget {}
+impl RefUnwindSafe for Budget {}
 
 /// Where a budget and its clock are.
 pub(crate) trait Source: Send + Sync {

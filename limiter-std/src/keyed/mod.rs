@@ -30,7 +30,7 @@ const KEYS_OF_A_SHARD: usize = 256;
 ///
 /// There are at most as many as it was made for. When another key comes, the limiter is dropped whose key was
 /// asked for least recently among those that are idle: nobody has a permit or a handle of it, and nobody waits
-/// for one. What it had learned is gone. A limiter in use is never dropped, for its key would get a second one
+/// for one. A key that is found in use then counts as asked for at that time. What it had learned is gone. A limiter in use is never dropped, for its key would get a second one
 /// and twice its limit; when all are in use a new key is refused. So keys that a stranger makes up can take
 /// neither memory nor the limiters of others at work.
 ///
