@@ -11,30 +11,51 @@ use anyhow::{Context, Result, bail};
 use crate::command::{capture, probe, run as run_command};
 use crate::project::Project;
 
-/// How long each target is fuzzed by the quick part.
-const QUICK: Duration = Duration::from_secs(10);
-/// And by the one that takes its time.
-const LONG: Duration = Duration::from_secs(180);
+/// How long each target is fuzzed, and from which seed on.
+struct Plan {
+    time: Duration,
+    seed: u32,
+    features: &'static [&'static str],
+}
 
-/// Replays the corpora, and fuzzes each target for ten seconds.
+/// The same inputs each time: whether a change passes is not by chance.
+const QUICK: Plan = Plan {
+    time: Duration::from_secs(10),
+    seed: 1,
+    features: &[],
+};
+
+/// Others each time, for it is to find something.
+const LONG: Plan = Plan {
+    time: Duration::from_secs(180),
+    seed: 0,
+    features: &["--features", "lab"],
+};
+
+/// Replays the corpora, and fuzzes each target for ten seconds, from the same seed each time.
 ///
 /// # Errors
 ///
 /// A target finds something, or does not build.
 pub(crate) fn run(project: &Project) -> Result<()> {
-    fuzz(project, QUICK, &[])
+    fuzz(project, &QUICK)
 }
 
-/// As [`run`], for three minutes each, the files of the lab too.
+/// As [`run`], for three minutes each, from another seed each time, the files of the lab too.
 ///
 /// # Errors
 ///
 /// As [`run`].
 pub(crate) fn long(project: &Project) -> Result<()> {
-    fuzz(project, LONG, &["--features", "lab"])
+    fuzz(project, &LONG)
 }
 
-fn fuzz(project: &Project, time: Duration, features: &[&str]) -> Result<()> {
+fn fuzz(project: &Project, plan: &Plan) -> Result<()> {
+    let Plan {
+        time,
+        seed,
+        features,
+    } = *plan;
     run_command(
         project
             .cargo(&["test", "-p", "fuzz-targets"])
@@ -58,7 +79,7 @@ fn fuzz(project: &Project, time: Duration, features: &[&str]) -> Result<()> {
         command
     };
     run_command(&mut cargo_fuzz("build"))?;
-    let one = &|target: &String| -> Result<String> {
+    let one = &|target: &String| -> Result<Option<String>> {
         let found = project.build_folder("fuzz-corpus").join(target);
         fs::create_dir_all(&found)?;
         let mut command = cargo_fuzz("run");
@@ -66,18 +87,19 @@ fn fuzz(project: &Project, time: Duration, features: &[&str]) -> Result<()> {
         command.arg(Path::new("corpus").join(target));
         command.args(["--", "-print_final_stats=1", "-timeout=10"]);
         command.arg(format!("-max_total_time={}", time.as_secs()));
+        command.arg(format!("-seed={seed}"));
         let end = capture(&mut command)?;
         if !end.status.success() {
             println!("{}{}", end.stdout, end.stderr);
-            bail!(
-                "{target} found something: put the file into fuzz/corpus/{target} and write a test"
-            );
+            return Ok(Some(target.clone()));
         }
         let runs = executions(&end.stderr).context("the fuzzer does not say how often it ran")?;
-        Ok(format!("{target:<12} {runs:>12} executions, nothing found"))
+        println!("{target:<12} {runs:>12} executions, nothing found");
+        Ok(None)
     };
     let mut targets = targets(&project.root)?;
     targets.retain(|target| target != "lab" || !features.is_empty());
+    let mut found = Vec::new();
     // As many at once as there are cores.
     let cores = thread::available_parallelism().map_or(1, usize::from);
     for several in targets.chunks(cores) {
@@ -90,10 +112,14 @@ fn fuzz(project: &Project, time: Duration, features: &[&str]) -> Result<()> {
         });
         for end in ends {
             match end {
-                Ok(line) => println!("{}", line?),
+                Ok(end) => found.extend(end?),
                 Err(_) => bail!("the thread of a fuzzer panicked"),
             }
         }
+    }
+    if !found.is_empty() {
+        let found = found.join(", ");
+        bail!("{found} found something: put the files into fuzz/corpus and write tests");
     }
     Ok(())
 }
