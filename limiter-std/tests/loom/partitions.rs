@@ -1,6 +1,6 @@
 //! Waiters of partitions, whose own slots are in words of their own.
 
-use crate::support::{Modelled, Still, assert_idle, check_bounded};
+use crate::support::{Modelled, Still, assert_idle, check_bounded, poll, queued};
 use limiter_std::law::Fixed;
 use limiter_std::{Config, Guarantee, Limiter, Partitions, Request};
 use loom::thread;
@@ -50,6 +50,34 @@ fn a_quota_that_is_given_up_reaches_a_thread_that_is_just_joining_the_queue() {
         limiter.set_partitions(&none).expect("nothing");
         waiter.join().expect("no panic");
         pool.forget();
+        assert_idle(&limiter, 2);
+    });
+}
+
+/// Catches: a newcomer that changes the quotas in another's stead, and serves nobody after it.
+#[test]
+fn a_quota_that_is_given_up_while_a_newcomer_balances_reaches_who_waits() {
+    check_bounded("quota meets newcomer", Some(1), || {
+        let (limiter, write) = parted(0);
+        let held = [(); 2].map(|()| limiter.try_acquire().expect("for everybody"));
+        let half = Partitions::new().partition("writes", Guarantee::of(500));
+        // Owed, for two are in flight.
+        limiter.set_partitions(&half).expect("a half");
+        let mut waiter = queued(&limiter);
+        let [one, two] = held;
+        one.forget();
+        let setter = {
+            let limiter = limiter.clone();
+            thread::spawn(move || {
+                let none = Partitions::new().partition("writes", Guarantee::NONE);
+                limiter.set_partitions(&none).expect("nothing");
+            })
+        };
+        let entered = limiter.try_acquire_for(write);
+        setter.join().expect("no panic");
+        assert!(entered.is_ok() || poll(&mut waiter).is_ready());
+        drop((waiter, entered));
+        two.forget();
         assert_idle(&limiter, 2);
     });
 }
