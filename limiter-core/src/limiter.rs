@@ -234,6 +234,7 @@ impl<L: Law> Limiter<L> {
         Snapshot {
             limit: seen.limit(),
             inflight: seen.inflight(),
+            idle: 0,
             inflight_peak: self.entry.peak.load().max(seen.inflight()),
             waiting: seen.waiting(),
             closed: seen.closed(),

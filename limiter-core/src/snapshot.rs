@@ -20,6 +20,9 @@ pub struct Snapshot {
     pub limit: u32,
     /// Slots taken.
     pub inflight: u32,
+    /// Slots that are guaranteed to partitions and not in use, where those are told apart from slots taken: neither
+    /// in flight nor free for others.
+    pub idle: u32,
     /// The largest number in flight since the open window began.
     pub inflight_peak: u32,
     /// Whether someone waits for a slot.
@@ -43,19 +46,24 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Whether less than an eighth of the limit is left.
+    /// Whether less than an eighth is left of what may be used.
     pub const fn is_nearly_full(&self) -> bool {
-        nearly_full(self.inflight, self.limit)
+        nearly_full(self.inflight, self.usable())
     }
 
-    /// Inflight against the limit, per mille: the gauge that saturates first, fit for an autoscaler.
-    /// Above 1,000 after the limit shrank below what is in flight, 1,000 when closed.
+    /// Inflight against what may be used, the limit without what is idle, per mille: the gauge that saturates first,
+    /// fit for an autoscaler. It is 1,000 where the next request of whoever has no guarantee left is refused, above
+    /// that after the limit shrank below what is in flight, and 1,000 when closed.
     pub const fn utilisation(&self) -> u32 {
-        match (self.inflight as u64 * 1000).checked_div(self.limit as u64) {
+        match (self.inflight as u64 * 1000).checked_div(self.usable() as u64) {
             Some(share) if share < u32::MAX as u64 => share as u32,
             Some(_) => u32::MAX,
             None => 1000,
         }
+    }
+
+    const fn usable(&self) -> u32 {
+        self.limit.saturating_sub(self.idle)
     }
 }
 

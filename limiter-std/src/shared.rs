@@ -45,18 +45,13 @@ pub(crate) trait Lane {
 
     /// The gauges of this moment. Slots that are guaranteed to a partition and not in use are not in flight.
     fn snapshot(&self) -> Snapshot {
-        let (mut seen, idle) = (self.core().snapshot(), self.idle());
-        seen.inflight = seen.inflight.saturating_sub(idle);
-        seen.inflight_peak = seen.inflight_peak.saturating_sub(idle);
-        seen
-    }
-
-    /// Slots that are guaranteed to partitions and not in use.
-    fn idle(&self) -> u32 {
-        match self.way() {
-            Way::Plain(_) => 0,
-            Way::Parted(parted) => parted.core.idle(),
+        let mut seen = self.core().snapshot();
+        if let Way::Parted(parted) = self.way() {
+            seen.idle = parted.core.idle();
+            seen.inflight = seen.inflight.saturating_sub(seen.idle);
+            seen.inflight_peak = seen.inflight_peak.saturating_sub(seen.idle);
         }
+        seen
     }
 
     /// A refusal for this reason with the numbers of this moment.

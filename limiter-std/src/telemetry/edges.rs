@@ -123,7 +123,7 @@ impl Edges {
             .map_or(Duration::ZERO, |before| now.saturating_sub(before.now));
         let before = self.before.unwrap_or(self.first);
         if let Some(seen) = look.limiter {
-            let share = utilisation(seen.inflight, seen.limit);
+            let share = utilisation(seen.inflight, seen.limit.saturating_sub(seen.idle));
             if self.before.is_none() {
                 self.gauge.set(share);
             }
@@ -360,8 +360,9 @@ impl Mean {
     }
 }
 
-fn utilisation(inflight: u32, limit: u32) -> u32 {
-    let share = (u64::from(inflight) * 1_000).checked_div(u64::from(limit));
+/// As [`Snapshot::utilisation`](limiter_core::Snapshot::utilisation), of what a mean is made of.
+fn utilisation(inflight: u32, usable: u32) -> u32 {
+    let share = (u64::from(inflight) * 1_000).checked_div(u64::from(usable));
     // All of it, also where the limit shrank below what is in flight.
     share.map_or(1_000, |share| share.min(1_000) as u32)
 }

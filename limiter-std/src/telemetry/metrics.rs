@@ -133,7 +133,7 @@ impl Named {
         self.gauge(names::LIMIT, snapshot.limit);
         self.gauge(names::INFLIGHT, snapshot.inflight);
         self.gauge(names::PEAK, seen.peak);
-        self.gauge(names::IDLE, seen.idle);
+        self.gauge(names::IDLE, seen.snapshot.idle);
         self.gauge(names::UTILISATION, f64::from(seen.utilisation) / 1e3);
         self.gauge(names::QUEUE_LENGTH, seen.waiting as f64);
         self.gauge(names::QUEUE_OLDEST, seen.oldest.as_secs_f64());

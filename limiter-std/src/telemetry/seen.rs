@@ -35,14 +35,11 @@ pub struct Seen {
 pub struct LimiterSeen {
     /// Of this moment.
     pub snapshot: Snapshot,
-    /// Mean share of the limit in use over the last ten seconds, per mille, at most 1,000: the gauge that
+    /// Mean [utilisation](Snapshot::utilisation) over the last ten seconds, per mille, at most 1,000: the gauge that
     /// saturates first, fit for an autoscaler.
     pub utilisation: u32,
     /// The largest number in flight since the open window began; what is in flight while nothing is admitted.
     pub peak: u32,
-    /// Slots that are guaranteed to partitions and not in use: part of the limit, and neither in flight nor free for
-    /// others.
-    pub idle: u32,
     /// How many wait.
     pub waiting: usize,
     /// How long the first of them has waited.

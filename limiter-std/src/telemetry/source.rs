@@ -82,12 +82,11 @@ impl<A: Lane> Limited<A> {
             .wrapping_sub(self.cuts.unwrap_or(snapshot.cuts));
         self.cuts = Some(snapshot.cuts);
         self.all_cuts = self.all_cuts.wrapping_add(new.into());
-        let idle = lane.idle();
         let look = LimiterLook {
             limit: snapshot.limit,
             inflight: snapshot.inflight,
             peak: snapshot.inflight_peak,
-            idle,
+            idle: snapshot.idle,
             waiting,
             // What was armed and is not any more has called.
             nearly_full: snapshot.is_nearly_full() || lane.alarm().has_called(PRESSURE),
@@ -98,7 +97,6 @@ impl<A: Lane> Limited<A> {
             snapshot,
             utilisation: 0,
             peak,
-            idle,
             waiting,
             oldest,
             rtt: RATE.duration(snapshot.usual_rtt),

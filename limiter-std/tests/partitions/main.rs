@@ -97,6 +97,9 @@ fn a_guarantee_is_free_whatever_the_others_take_and_its_idle_slots_are_not_in_fl
     let reads = fill(&store, "reads");
     assert_eq!((reads.len(), store.snapshot().inflight), (7, 7));
     assert!(store.try_acquire().is_err(), "one of no partition");
+    let seen = store.snapshot();
+    assert_eq!((seen.idle, seen.utilisation()), (3, 1_000));
+    assert!(seen.is_nearly_full());
     let writes = fill(&store, "writes");
     assert_eq!((writes.len(), store.snapshot().inflight), (3, 10));
     drop((reads, writes));

@@ -214,7 +214,7 @@ fn f99_f100_the_peak_of_an_instant_is_seen_and_an_idle_limiter_shows_none() {
 fn guarantees_that_nobody_uses_are_no_queue() {
     let clock = ManualClock::new();
     let looker = Looker::new(&clock);
-    let partitions = Partitions::new().partition("writes", Guarantee::of(900));
+    let partitions = Partitions::new().partition("writes", Guarantee::of(500));
     let config = Config::new(Fixed).initial(10);
     let limiter = Limiter::partitioned_with_clock(config, &partitions, clock.clone()).unwrap();
     looker.monitor.limiter("api", &limiter);

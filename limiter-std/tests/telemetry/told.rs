@@ -74,7 +74,15 @@ fn what_is_guaranteed_and_idle_is_told_apart_from_what_is_in_flight() {
         ]
     );
     let seen = looker.monitor.seen().remove(0).1.limiter.unwrap();
-    assert_eq!((seen.snapshot.inflight, seen.idle), (7, 3));
+    assert_eq!((seen.snapshot.inflight, seen.snapshot.idle), (7, 3));
+    // All that others may use is in use.
+    let later = (0..150).flat_map(|_| {
+        clock.advance(Duration::from_millis(200));
+        looker.look()
+    });
+    assert!(later.collect::<Vec<_>>().contains(&"saturated"));
+    let seen = looker.monitor.seen().remove(0).1.limiter.unwrap();
+    assert!(seen.utilisation > 850, "{}", seen.utilisation);
     drop(held);
 }
 

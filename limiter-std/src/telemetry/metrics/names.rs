@@ -64,7 +64,7 @@ metrics! {
     IDLE = "limiter_idle", Gauge, Count, None,
         "Slots that are guaranteed to partitions and not in use";
     UTILISATION = "limiter_utilisation_ratio", Gauge, Count, None,
-        "Mean share of the limit in use over the last ten seconds, 0 to 1; saturates first, for autoscalers";
+        "Mean share in use over the last ten seconds of the limit without idle guarantees, 0 to 1; saturates first, for autoscalers";
     QUEUE_LENGTH = "limiter_queue_length", Gauge, Count, None,
         "Requests that wait for a slot";
     QUEUE_OLDEST = "limiter_queue_oldest_seconds", Gauge, Seconds, None,

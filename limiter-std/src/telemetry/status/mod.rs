@@ -141,7 +141,7 @@ fn source(seen: &Seen) -> Map<String, Value> {
             json!({
                 "limit": snapshot.limit,
                 "inflight": snapshot.inflight,
-                "idle": limiter.idle,
+                "idle": limiter.snapshot.idle,
                 "utilisation": limiter.utilisation,
                 "min": snapshot.min,
                 "max": snapshot.max,
