@@ -28,14 +28,14 @@ pub(super) fn settings(source: &Source) -> Result<Settings, FileError> {
             FileError::of(told)?;
             return Err(mistake.into());
         }
-        wrong.push(names);
+        wrong.extend(mistake.wrong());
     }
 }
 
 fn checked(source: &Source, tree: &Value) -> Result<Settings, Mistake> {
     let settings: Settings = serde_path_to_error::deserialize(tree).map_err(|error| {
         let names = error.path().iter().filter_map(name).collect();
-        Mistake::at(source, names, error.inner().to_string())
+        Mistake::read(source, names, &error.inner().to_string())
     })?;
     settings.check(source)?;
     Ok(settings)

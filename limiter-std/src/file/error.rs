@@ -23,6 +23,8 @@ pub struct Mistake {
     why: String,
     /// Fields that it is about too: where one of them is wrong, this may only follow from that.
     about: Vec<&'static str>,
+    /// The field that was meant by a name that there is not.
+    meant: Option<Names>,
 }
 
 impl Mistake {
@@ -33,6 +35,28 @@ impl Mistake {
             line,
             why: why.into(),
             about: Vec::new(),
+            meant: None,
+        }
+    }
+
+    /// What a reader of settings said of the field at a path.
+    pub(super) fn read(source: &Source, names: Names, said: &str) -> Self {
+        // A name that there is not, and those that there are.
+        let mut each = said.split('`').skip(1).step_by(2);
+        let unknown = each.next().filter(|_| said.starts_with("unknown "));
+        let near = unknown.and_then(|unknown| nearest(unknown, each));
+        let why = match near {
+            Some(near) => format!("{said}; did you mean `{near}`?"),
+            None => said.to_owned(),
+        };
+        let is_field = said.starts_with("unknown field");
+        let meant = near.filter(|_| is_field).map(|near| {
+            let section = names.iter().take(names.len().saturating_sub(1));
+            section.cloned().chain([near.to_owned()]).collect()
+        });
+        Self {
+            meant,
+            ..Self::at(source, names, why)
         }
     }
 
@@ -73,6 +97,11 @@ impl Mistake {
         &self.names
     }
 
+    /// What is wrong with it: the field, and the one that was meant by it.
+    pub(super) fn wrong(self) -> impl Iterator<Item = Names> {
+        [self.names].into_iter().chain(self.meant)
+    }
+
     /// The path of the field, empty where the text as a whole cannot be read.
     pub fn path(&self) -> &str {
         &self.path
@@ -87,6 +116,14 @@ impl Mistake {
     pub fn why(&self) -> &str {
         &self.why
     }
+}
+
+/// The name that somebody may have meant who wrote another one: by a slip of the fingers or two.
+fn nearest<'a>(unknown: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let away = |name: &str| strsim::damerau_levenshtein(unknown, name);
+    let nearest = names.min_by_key(|name| away(name))?;
+    let most = (nearest.len() / 3).clamp(1, 2);
+    (away(nearest) <= most).then_some(nearest)
 }
 
 impl fmt::Display for Mistake {

@@ -49,9 +49,42 @@ fn what_would_be_right_but_for_another_mistake_is_not_told() {
             "[dependency.budget]\ncapacity_milli = \"all\"\nfloor_milli = 20000",
             "dependency.budget.capacity_milli",
         ),
+        // Nor what the field would do that was meant.
+        ("[limiter]\nmaxx = 3000\ninitial = 2000", "limiter.maxx"),
+        (
+            "[limiter]\nlwa = \"vegas\"\n[limiter.vegas]\nalpha = 2",
+            "limiter.lwa",
+        ),
     ] {
         let each = told(text, Format::Toml);
         assert!(each.len() == 1 && each[0].starts_with(path), "{each:#?}");
+    }
+}
+
+#[test]
+fn who_slips_is_told_what_was_meant_and_who_invents_is_not() {
+    for (text, meant) in [
+        ("[limiter]\nmaxx = 3", Some("max")),
+        ("[limiter]\nlwa = \"vegas\"", Some("law")),
+        ("[limiter]\nlaw = \"vgeas\"", Some("vegas")),
+        ("[limiters]\nmax = 3", Some("limiter")),
+        (
+            "[limiter.queue]\nlongest_wiat = \"1s\"",
+            Some("longest_wait"),
+        ),
+        ("[dependency.bugdet]\nratio = 3", Some("budget")),
+        ("[limiter]\ncapacity = 3", None),
+        ("[limiter]\nlaw = \"magic\"", None),
+        ("x = 1", None),
+    ] {
+        let [said] = &told(text, Format::Toml)[..] else {
+            panic!("{text}");
+        };
+        let ending = meant.map(|meant| format!("; did you mean `{meant}`?"));
+        match ending {
+            Some(ending) => assert!(said.ends_with(&ending), "{said}"),
+            None => assert!(!said.contains("did you mean"), "{said}"),
+        }
     }
 }
 
