@@ -8,6 +8,8 @@ mod baselines;
 mod drive;
 #[path = "laws/growth.rs"]
 mod growth;
+#[path = "laws/knee.rs"]
+mod knee;
 #[path = "laws/overloads.rs"]
 mod overloads;
 #[path = "laws/parameters.rs"]

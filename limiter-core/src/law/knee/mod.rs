@@ -173,6 +173,8 @@ impl State {
     /// A phase that was not full teaches nothing about the knee.
     fn idle(&mut self, window: &Window, phase: Phase) -> Reason {
         let rtt = phase.rtt;
+        // The lower limit before this one was full.
+        let between = self.have && phase.inflight > self.other.inflight;
         self.have = false;
         if rtt < self.knee_rtt + QUEUE {
             self.usual_rate = approach(self.usual_rate, phase.rate, 4);
@@ -181,15 +183,18 @@ impl State {
         if self.mode == Mode::Search {
             self.track(THIRD);
         }
-        if window.limited() {
-            // Peaks were refused on average far below the limit: more room for peaks, unless the queue is long.
-            if !window.few() && !self.bloat(phase) {
-                self.middle = self.middle.saturating_add(math::isqrt(self.middle) * 4);
-                return Reason::Grew;
-            }
+        let wanted = if window.limited() {
+            // Peaks were refused on average far below the limit: more room for peaks.
+            !window.few()
         } else {
             // Without a queue of our own making: what the knee's RTT will be about.
             self.knee_rtt = approach(self.knee_rtt, rtt, 4);
+            // Demand between the two limits: the lower one refuses, and no pair will ever show what that costs.
+            between
+        };
+        if wanted && !self.bloat(phase) {
+            self.middle = self.middle.saturating_add(math::isqrt(self.middle) * 4);
+            return Reason::Grew;
         }
         Reason::HeldNotLimited
     }
