@@ -15,7 +15,7 @@
 //! there, a partition of its own for callers that nobody vouches for, or a lower class, bounds what they take
 //! together. And those who share the origin of a caller that takes too much share its refusals.
 
-use crate::cell::callers::{Fading, MOST, Shared};
+use crate::cell::callers::{Fading, Shared};
 use crate::cell::sync::const_unless_loom;
 use crate::error::Rejected;
 use crate::law::Law;
@@ -28,6 +28,8 @@ use crate::request::Request;
 use crate::time::{Pace, TickRate, Timestamp};
 use core::time::Duration;
 
+/// Slots in all from which on shares are not told: a thousand million a second.
+const MOST: u32 = u32::MAX / 4;
 /// Rows of a table; one of them is always being filled.
 const ROWS: u32 = 4;
 /// Periods until the next row is emptied and filled under another seed.
@@ -74,7 +76,8 @@ pub enum Standing {
 }
 
 /// What callers were let in for lately, in `CELLS` cells: a power of two, 16 at least, and better four times
-/// as many as there are callers that matter. Takes 32 bytes for each cell, and no more.
+/// as many as there are callers that matter. Takes 32 bytes for each cell, and no more. Where callers are let in
+/// for more than a thousand million slots a second together, none is beyond its share.
 ///
 /// ```
 /// use limiter_core::law::Fixed;
@@ -146,11 +149,15 @@ impl<const CELLS: usize> Callers<CELLS> {
     /// Counts what a caller was let in for.
     pub fn count(&self, caller: Caller, standing: Standing, weight: u32, now: Timestamp) {
         let period = self.period_of(now);
+        let noise = mix(caller.name ^ now.ticks() as u32);
+        let count = |table: &Table<CELLS>, key| {
+            table.count(key, (weight, noise), period, self.seed);
+        };
         if let Some(origin) = caller.origin {
-            self.origins.count(origin, weight, period, self.seed);
+            count(&self.origins, origin);
         }
         if standing != Standing::OriginBeyond {
-            self.names.count(caller.name, weight, period, self.seed);
+            count(&self.names, caller.name);
         }
     }
 
@@ -252,8 +259,8 @@ impl<const CELLS: usize> Table<CELLS> {
 
     fn is_beyond(&self, key: u32, period: u32, seed: u32) -> bool {
         let total = self.total.read(period);
-        // Above that, eight million slots a second, sums were cut and tell no share.
-        if total >= MOST / 2 || !self.period.reaches(period) {
+        // Where the sum was cut, by now or in the period before, it tells no share.
+        if total >= MOST || !self.period.reaches(period) {
             return false;
         }
         let judged = self.cells(key, period, seed).filter(|(_, judged)| *judged);
@@ -266,13 +273,13 @@ impl<const CELLS: usize> Table<CELLS> {
         least.is_some_and(|count| census.is_beyond(count))
     }
 
-    fn count(&self, key: u32, weight: u32, period: u32, seed: u32) {
+    fn count(&self, key: u32, (weight, noise): (u32, u32), period: u32, seed: u32) {
         if let Some(before) = self.period.turn(period) {
             self.look_over(before, period);
         }
-        self.total.add(weight, period);
+        self.total.add(weight, period, noise);
         for (cell, _) in self.cells(key, period, seed) {
-            cell.add(weight, period);
+            cell.add(weight, period, noise);
         }
     }
 

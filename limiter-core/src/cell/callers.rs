@@ -1,10 +1,11 @@
 //! A count that halves in every period, by whoever touches it.
 //!
 //! ```text
-//! 31..8 count, saturating | 7..0 low bits of the period it is of
+//! 31..12 the highest bits of the count | 11..8 how many lower ones it has | 7..0 low bits of the period it is of
 //! ```
 //!
 //! Transitions: add halves once for each period since, adds, and says the period, the later of the two; clear stores 0.
+//! Where a count has lower bits it is rounded at random, so that sums of small weights are right too.
 //!
 //! ```text
 //! op    | success | failure | pairs with | why
@@ -20,8 +21,10 @@ use super::word::{exchange, update};
 /// Bits of the period: four times as many periods as a table keeps its counts for.
 const BITS: u32 = 8;
 const PERIOD: u32 = (1 << BITS) - 1;
-/// Where counts saturate.
-pub(crate) const MOST: u32 = u32::MAX >> BITS;
+/// Bits of a count that are kept, and where they and those below them begin.
+const KEPT: u32 = 20;
+const HIGHEST: u32 = u32::BITS - KEPT;
+const LOWER: u32 = 15;
 
 #[derive(Debug)]
 pub(crate) struct Fading(AtomicU32);
@@ -38,8 +41,22 @@ fn age(word: u32, period: u32) -> u32 {
     if age > PERIOD - LATE { 0 } else { age }
 }
 
+fn count(word: u32) -> u32 {
+    // As many lower bits as `packed` found: 12 at most.
+    word >> HIGHEST << (word >> BITS & LOWER)
+}
+
+/// A count in its place of the word. `noise` is any number: which of the two next to a count takes its place.
+fn packed(count: u32, noise: u32) -> u32 {
+    let lower = |count: u32| (u32::BITS - KEPT).saturating_sub(count.leading_zeros());
+    let unit = (1 << lower(count)) - 1;
+    let count = count.saturating_add(noise & unit);
+    let lower = lower(count);
+    count >> lower << HIGHEST | lower << BITS
+}
+
 fn faded(word: u32, period: u32) -> u32 {
-    (word >> BITS).checked_shr(age(word, period)).unwrap_or(0)
+    count(word).checked_shr(age(word, period)).unwrap_or(0)
 }
 
 impl Fading {
@@ -49,14 +66,15 @@ impl Fading {
         }
     }
 
-    pub(crate) fn add(&self, weight: u32, period: u32) {
+    /// Adds; `noise` is another number each time, or nearly.
+    pub(crate) fn add(&self, weight: u32, period: u32, noise: u32) {
         update(&self.0, |word| {
-            let count = faded(word, period).saturating_add(weight).min(MOST);
-            let own = match word >> BITS {
+            let sum = faded(word, period).saturating_add(weight);
+            let own = match count(word) {
                 0 => period,
                 _ => word.wrapping_add(age(word, period)),
             };
-            count << BITS | own & PERIOD
+            packed(sum, noise) | own & PERIOD
         });
     }
 
@@ -100,5 +118,44 @@ impl Shared {
         let seen = self.get();
         let ahead = seen.wrapping_sub(to) > LATE;
         (ahead && exchange(&self.0, seen, to)).then_some(seen)
+    }
+}
+
+#[cfg(all(test, not(limiter_loom)))]
+mod tests {
+    use super::*;
+    use crate::law::backoff::mix;
+
+    #[test]
+    fn a_count_keeps_its_twenty_highest_bits_and_saturates() {
+        for (sum, kept) in [
+            (0, 0),
+            (1 << 20, 1 << 20),
+            ((1 << 20) - 1, (1 << 20) - 1),
+            ((1 << 21) + 1, 1 << 21),
+            (u32::MAX, u32::MAX << 12),
+        ] {
+            assert_eq!(count(packed(sum, 0)), kept, "{sum}");
+        }
+        for noise in [0, 1, 7, u32::MAX] {
+            let cell = Fading::new();
+            cell.add(u32::MAX, 3, noise);
+            cell.add(u32::MAX, 3, noise);
+            assert_eq!(
+                (cell.read(3), cell.read(4)),
+                (u32::MAX << 12, u32::MAX << 12 >> 1)
+            );
+        }
+    }
+
+    #[test]
+    fn sums_of_small_weights_are_right_beyond_what_is_kept() {
+        for weight in [1, 3, 1_000] {
+            let (cell, adds) = (Fading::new(), 3 << 20);
+            (0..adds).for_each(|nth| cell.add(weight, 0, mix(nth)));
+            let sum = u64::from(adds) * u64::from(weight);
+            let off = u64::from(cell.read(0)).abs_diff(sum);
+            assert!(off * 1_000 < sum, "{off} of {sum}");
+        }
     }
 }

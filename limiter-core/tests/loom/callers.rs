@@ -111,12 +111,12 @@ fn samples_in_two_counters_of_one_word_are_both_counted() {
 fn counts_of_callers_beside_a_new_period_are_halved_once_and_all_added() {
     explore("cell-fading", || {
         let count = Arc::new(Fading::new());
-        count.add(8, 1);
+        count.add(8, 1, 0);
         let thread = {
             let count = Arc::clone(&count);
-            thread::spawn(move || count.add(1, 2))
+            thread::spawn(move || count.add(1, 2, 0))
         };
-        count.add(1, 2);
+        count.add(1, 2, 0);
         thread.join().unwrap();
         assert_eq!(count.read(2), 6);
         assert_eq!(count.read(3), 3);
