@@ -54,6 +54,19 @@ pub(crate) trait Lane {
         seen
     }
 
+    /// How much is taken of what such a request may use, per mille; what is idle of its own guarantee it may.
+    #[cfg(feature = "http")]
+    fn utilisation_of(&self, request: Option<Request>) -> u32 {
+        let mut seen = self.snapshot();
+        let place = request.and_then(|request| request.core.place());
+        if let (Way::Parted(parted), Some(place)) = (self.way(), place) {
+            let own = parted.core.partition(place);
+            let idle = own.map_or(0, |own| own.quota.saturating_sub(own.inflight));
+            seen.idle = seen.idle.saturating_sub(idle);
+        }
+        seen.utilisation()
+    }
+
     /// A refusal for this reason with the numbers of this moment.
     fn refusal(&self, reason: RejectReason) -> Rejected {
         let seen = self.core().snapshot();

@@ -41,10 +41,7 @@ impl Mistake {
 
     /// What a reader of settings said of the field at a path.
     pub(super) fn read(source: &Source, names: Names, said: &str) -> Self {
-        // A name that there is not, and those that there are.
-        let mut each = said.split('`').skip(1).step_by(2);
-        let unknown = each.next().filter(|_| said.starts_with("unknown "));
-        let near = unknown.and_then(|unknown| nearest(unknown, each));
+        let near = near(said);
         let why = match near {
             Some(near) => format!("{said}; did you mean `{near}`?"),
             None => said.to_owned(),
@@ -54,6 +51,8 @@ impl Mistake {
             let section = names.iter().take(names.len().saturating_sub(1));
             section.cloned().chain([near.to_owned()]).collect()
         });
+        // What is written itself has mistakes of its own.
+        let meant = meant.filter(|meant: &Names| source.at_names(meant).is_none());
         Self {
             meant,
             ..Self::at(source, names, why)
@@ -118,12 +117,16 @@ impl Mistake {
     }
 }
 
-/// The name that somebody may have meant who wrote another one: by a slip of the fingers or two.
-fn nearest<'a>(unknown: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let away = |name: &str| strsim::damerau_levenshtein(unknown, name);
-    let nearest = names.min_by_key(|name| away(name))?;
-    let most = (nearest.len() / 3).clamp(1, 2);
-    (away(nearest) <= most).then_some(nearest)
+/// The name that somebody may have meant who wrote one that there is not: by a slip of the fingers or two.
+fn near(said: &str) -> Option<&str> {
+    let (unknown, known) = said.strip_prefix("unknown ")?.split_once(", expected ")?;
+    let (_, unknown) = unknown.split_once('`')?;
+    let away = |name: &str| strsim::damerau_levenshtein(unknown.trim_end_matches('`'), name);
+    // Each between two of these.
+    let known = known.split('`').skip(1).step_by(2);
+    let near = known.min_by_key(|name| away(name))?;
+    let most = (near.len() / 3).clamp(1, 2);
+    (away(near) <= most).then_some(near)
 }
 
 impl fmt::Display for Mistake {

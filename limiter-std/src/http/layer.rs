@@ -174,8 +174,9 @@ impl<K, R, M, L: Law, C: Clock, D> LimiterLayer<K, R, M, L, C, D> {
     }
 
     /// Sheds retries first: refuses requests that say they are one
-    /// ([`AtLimit`](crate::RejectReason::AtLimit)) while so many slots are taken, in thousandths of the limit.
-    /// What is left of the limit is for first attempts. Reads as [`reading`](Self::reading) does, by
+    /// ([`AtLimit`](crate::RejectReason::AtLimit)) while so many slots are taken, in thousandths of those that they
+    /// may use: of the limit, and where others have guarantees, without what of these is idle. The rest is for first
+    /// attempts. Reads as [`reading`](Self::reading) does, by
     /// [`Marks::new`] unless other marks were given.
     #[must_use]
     pub fn shed_retries(mut self, per_mille: u32) -> Self {
@@ -266,9 +267,6 @@ where
 
     fn enter(&self, request: &Request<Q>, inner: &mut S) -> Entry<S, M::Wait, L, C> {
         let reading = self.reading.as_deref();
-        if reading.is_some() && Reading::was_let_through(request) {
-            return Entry::Now(Ok(self.limiter.let_through()));
-        }
         let mut asked = Asked::of(&*self.describe, &Head::of(request));
         if let Some(described) = &mut asked.request {
             let number = match reading {
@@ -277,7 +275,13 @@ where
             };
             *described = described.attempt(number);
         }
-        asked.within = reading.and_then(|reading| reading.left(request, &self.limiter));
+        if let Some(reading) = reading {
+            let turned_away = reading.turn_away(request, asked.request, &self.limiter);
+            if let Some(ended) = turned_away {
+                return Entry::Now(ended);
+            }
+            asked.within = reading.left(request, &self.limiter);
+        }
         self.mode.enter(&self.limiter, asked, inner)
     }
 

@@ -3,12 +3,12 @@
 use super::Marks;
 use crate::clock::{Clock, RATE};
 use crate::shared::Lane;
-use crate::{Limiter, RejectReason, Rejected, Timestamp};
+use crate::{Limiter, Permit, RejectReason, Rejected, Timestamp};
 use ::http::Request;
 use core::time::Duration;
 use limiter_core::law::Law;
 
-/// What is read, and from which utilisation on, per mille, retries are refused.
+/// What is read, and from which utilisation of what they may use, per mille, retries are refused.
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) marks: Marks,
@@ -24,7 +24,7 @@ struct Expires(Timestamp);
 struct LetThrough;
 
 impl Reading {
-    /// Refuses a request for which nobody waits, or a retry while the limiter is nearly full.
+    /// Refuses a request for which nobody waits.
     pub(super) fn welcome<B, L: Law, C: Clock>(
         &self,
         request: &mut Request<B>,
@@ -33,36 +33,32 @@ impl Reading {
         // What is there is a layer's around this one, on its clock and of its limiter.
         request.extensions_mut().remove::<Expires>();
         request.extensions_mut().remove::<LetThrough>();
-        if let Some(reason) = self.objection(request, limiter) {
-            refuse(limiter, reason)?;
-            request.extensions_mut().insert(LetThrough);
-        }
-        Ok(())
-    }
-
-    /// Why a request should be refused before it asks for a slot.
-    fn objection<B, L: Law, C: Clock>(
-        &self,
-        request: &mut Request<B>,
-        limiter: &Limiter<L, C>,
-    ) -> Option<RejectReason> {
         if let Some(left) = self.marks.left(request.headers()) {
             let now = limiter.now();
             let expires = Expires(now.after(RATE.ticks(left)));
             request.extensions_mut().insert(expires);
             if expires.0 <= now {
-                return Some(RejectReason::TimedOut);
+                refuse(limiter, RejectReason::TimedOut)?;
+                request.extensions_mut().insert(LetThrough);
             }
         }
-        let full = self.retries?;
-        let sheds =
-            self.marks.number(request.headers()) > 1 && limiter.snapshot().utilisation() >= full;
-        sheds.then_some(RejectReason::AtLimit)
+        Ok(())
     }
 
-    /// Whether a request was let through that should have been refused before it asks for a slot.
-    pub(super) fn was_let_through<B>(request: &Request<B>) -> bool {
-        request.extensions().get::<LetThrough>().is_some()
+    /// Turns away what is not to ask for a slot: with a permit that has none where the limiter only watches.
+    pub(super) fn turn_away<B, L: Law, C: Clock>(
+        &self,
+        request: &Request<B>,
+        described: Option<crate::Request>,
+        limiter: &Limiter<L, C>,
+    ) -> Option<Result<Permit<L, C>, Rejected>> {
+        if request.extensions().get::<LetThrough>().is_some() {
+            return Some(Ok(limiter.let_through()));
+        }
+        let full = self.retries?;
+        let sheds = self.marks.number(request.headers()) > 1
+            && limiter.shared().utilisation_of(described) >= full;
+        sheds.then(|| refuse(limiter, RejectReason::AtLimit).map(|()| limiter.let_through()))
     }
 
     /// The time that is left of a request's, where it said so.

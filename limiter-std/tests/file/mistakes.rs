@@ -73,6 +73,9 @@ fn who_slips_is_told_what_was_meant_and_who_invents_is_not() {
             Some("longest_wait"),
         ),
         ("[dependency.bugdet]\nratio = 3", Some("budget")),
+        ("[limiter]\nlaw = \"`aimd`\"", Some("aimd")),
+        ("[limiter]\nlaw = \"\"", None),
+        ("[limiter]\n\"\" = 3", None),
         ("[limiter]\ncapacity = 3", None),
         ("[limiter]\nlaw = \"magic\"", None),
         ("x = 1", None),
@@ -85,6 +88,16 @@ fn who_slips_is_told_what_was_meant_and_who_invents_is_not() {
             Some(ending) => assert!(said.ends_with(&ending), "{said}"),
             None => assert!(!said.contains("did you mean"), "{said}"),
         }
+    }
+}
+
+#[test]
+fn what_is_meant_by_a_slip_and_written_too_has_mistakes_of_its_own() {
+    for text in [
+        "[limiter]\nmax = 0\nmaxx = 30",
+        "[limiter]\nlaw = \"magic\"\nlaww = \"aimd\"",
+    ] {
+        assert_eq!(told(text, Format::Toml).len(), 2, "{text}");
     }
 }
 

@@ -2,11 +2,12 @@
 
 use crate::support::{Script, poll};
 use http::{HeaderMap, HeaderName, Request, Response, StatusCode};
-use limiter_std::http::{Answers, LimiterLayer, Marks};
+use limiter_std::http::{Answers, Head, LimiterLayer, Marks};
 use limiter_std::law::Fixed;
 use limiter_std::tower::DependencyLayer;
 use limiter_std::{
-    Config, Dependency, DependencyConfig, Ending, Jitter, Judge, Limiter, ManualClock, Outcome,
+    Config, Dependency, DependencyConfig, Ending, Guarantee, Jitter, Judge, Limiter, ManualClock,
+    Outcome, Partitions, Request as RequestOf,
 };
 use std::convert::Infallible;
 use std::io;
@@ -120,6 +121,35 @@ fn retries_are_shed_first_and_first_attempts_have_the_whole_limit() {
         );
         held.extend(limiter.try_acquire());
     }
+}
+
+#[test]
+fn a_retry_is_shed_by_what_its_own_partition_may_use() {
+    let partitions = Partitions::new()
+        .partition("reads", Guarantee::NONE)
+        .partition("writes", Guarantee::of(500));
+    let config = Config::new(Fixed).initial(10);
+    let limiter = Limiter::partitioned_with_clock(config, &partitions, ManualClock::new()).unwrap();
+    let retry = |name| {
+        let of = RequestOf::new().partition(limiter.partition(name).unwrap());
+        let layer = LimiterLayer::new(limiter.clone()).shed_retries(800);
+        let layer = layer.describe(move |_: &Head<'_>| of);
+        status(
+            layer
+                .layer(service_fn(answer))
+                .call(request(&[("x-attempt", "2")])),
+        )
+    };
+    let take = |name| {
+        let of = RequestOf::new().partition(limiter.partition(name).unwrap());
+        limiter.try_acquire_for(of).unwrap()
+    };
+    let _reads = [(); 4].map(|()| take("reads"));
+    // Four of five that are not guaranteed to others; for writes of ten.
+    assert_eq!(retry("reads"), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(retry("writes"), StatusCode::OK);
+    let _writes = [(); 4].map(|()| take("writes"));
+    assert_eq!(retry("writes"), StatusCode::SERVICE_UNAVAILABLE);
 }
 
 #[test]
