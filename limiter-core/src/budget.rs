@@ -1,10 +1,10 @@
 //! The retry budget: how much a caller may add to somebody else's bad day.
 
-use crate::cell::budget::{Bucket, MAX_BALANCE};
+use crate::cell::budget::Bucket;
 use crate::cell::sync::const_unless_loom;
 use crate::error::ConfigError;
 use crate::law::budget::{Floor, Posting, TOKEN, Terms};
-use crate::time::{Pace, Stamp, TickRate, Ticks, Timestamp};
+use crate::time::{Stamp, TickRate, Ticks, Timestamp};
 use core::fmt;
 use core::time::Duration;
 
@@ -66,7 +66,6 @@ pub struct BudgetConfig {
 
 /// Largest capacity in tokens, as in gRPC's retry throttling (proposal A6).
 const MOST_TOKENS: u32 = 1_000;
-const _: () = assert!(MOST_TOKENS * TOKEN <= MAX_BALANCE);
 
 impl BudgetConfig {
     /// The defaults.
@@ -139,10 +138,8 @@ impl BudgetConfig {
 
     pub(crate) const fn terms(&self, rate: TickRate) -> Terms {
         let floor = match self.floor {
-            Some((tokens, period)) => {
-                Floor::new(tokens.0, rate.ticks(period).get(), rate.pace().shift())
-            }
-            None => Floor::NONE,
+            Some((tokens, period)) => Floor::new(tokens.0, rate.ticks(period).get(), rate.pace()),
+            None => Floor::none(rate.pace()),
         };
         Terms {
             capacity: self.capacity.0,
@@ -197,7 +194,6 @@ impl Default for BudgetConfig {
 pub struct RetryBudget {
     bucket: Bucket,
     rate: TickRate,
-    pace: Pace,
 }
 
 impl RetryBudget {
@@ -231,7 +227,6 @@ impl RetryBudget {
             Self {
                 bucket: Bucket::new(terms),
                 rate,
-                pace: rate.pace(),
             }
         }
     }
@@ -266,7 +261,7 @@ impl RetryBudget {
     #[cfg_attr(target_pointer_width = "64", inline)]
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub(crate) fn apply(&self, posting: Posting, now: Timestamp) -> Result<Tokens, Exhausted> {
-        match self.bucket.withdraw(posting, self.units(now)) {
+        match self.bucket.withdraw(posting, now) {
             Ok(left) => Ok(Tokens(left)),
             Err(have) => Err(Exhausted {
                 balance: Tokens(have),
@@ -277,7 +272,7 @@ impl RetryBudget {
     /// The balance. Reading it has no side effect.
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn balance(&self, now: Timestamp) -> Tokens {
-        Tokens(self.bucket.balance(self.units(now)))
+        Tokens(self.bucket.balance(now))
     }
 
     /// The most that is ever saved up.
@@ -288,14 +283,14 @@ impl RetryBudget {
     /// How long the floor alone takes until `cost` is covered: at least one tick while it is not. `None`
     /// when it takes longer than a quarter of the range of stamps, or never comes.
     pub fn time_until(&self, cost: Tokens, now: Timestamp) -> Option<Ticks> {
-        let now = self.units(now);
         let missing = cost.0.saturating_sub(self.bucket.balance(now));
         if cost.0 > self.bucket.capacity() {
             return None;
         }
         let floor = self.bucket.floor();
-        let units = floor.time_for(now as u32, missing, Stamp::MAX_UNITS)?;
-        Some(self.pace.ticks(units))
+        let from = floor.units(now) as u32;
+        let units = floor.time_for(from, missing, Stamp::MAX_UNITS)?;
+        Some(floor.ticks(units))
     }
 
     /// Changes capacity, ratio and floor while in use. The balance stays equally full.
@@ -305,19 +300,13 @@ impl RetryBudget {
     /// The first field that does not work; nothing changes.
     pub fn reconfigure(&self, config: BudgetConfig, now: Timestamp) -> Result<(), ConfigError> {
         config.check()?;
-        self.bucket
-            .set_terms(config.terms(self.rate), self.units(now));
+        self.bucket.set_terms(config.terms(self.rate), now);
         Ok(())
     }
 
     /// Sets the balance that it had `asleep` units ago.
     pub(crate) fn restore(&self, balance: Tokens, asleep: u32, now: Timestamp) {
-        self.bucket.restore(balance.0, self.units(now), asleep);
-    }
-
-    #[inline]
-    fn units(&self, now: Timestamp) -> u64 {
-        self.pace.all_units(now)
+        self.bucket.restore(balance.0, now, asleep);
     }
 }
 

@@ -155,12 +155,6 @@ impl Pace {
         Stamp((now.0 >> self.0) as u32)
     }
 
-    /// All units until `now`, of which a stamp is the low half.
-    #[inline]
-    pub(crate) const fn all_units(self, now: Timestamp) -> u64 {
-        now.0 >> (self.0 & 63)
-    }
-
     /// `length` in units, rounded up and cut to what may be stored.
     pub(crate) const fn units(self, length: Ticks) -> u32 {
         units(length, self.0 as u32)

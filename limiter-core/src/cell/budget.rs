@@ -1,32 +1,38 @@
-//! A retry budget: what was spent, in one word, against what time has given.
+//! A retry budget: what was saved, in one word, beside what time has given.
 //!
 //! ```text
-//! spent   what was withdrawn less what was deposited
-//! brim    what `spent` is of a full budget, as of the last withdrawal
-//! terms   31..12 capacity | 11..2 ratio | 1 turns with each change | 0 changing
-//! floor   milli-tokens per 2³² units, see law/budget.rs
-//! base    what time had given under earlier floors
+//! saved   what was deposited less what was withdrawn
+//! brim    what `saved` is of a full budget, as of the last withdrawal
+//! unit    the unit of time of that withdrawal; not in 32 bits, where memory counts for more
+//! spare   the capacity less a token: what a budget may lack that a retry takes a token from
+//! ratio   what a deposit adds
+//! floor   see law/budget.rs; its spare bit is set while it changes
+//! base    what time had given under earlier terms
 //! ```
 //!
-//! All in milli-tokens, modulo 2³². The balance is what time has given so far, less `spent`: up to now, or to the
-//! last withdrawal where that is later. A full budget has `spent = given − capacity`; one that was full for some
-//! time has less, and is brought there by whoever withdraws. That a deposit does not look at time changes
+//! All in milli-tokens, modulo 2³². The balance is `saved` and what time has given so far: up to now, or to the
+//! last withdrawal where that is later. A full budget has `saved = capacity − given`; one that was full for some
+//! time has more, and is brought there by whoever withdraws. That a deposit does not look at time changes
 //! nothing: what comes in between two withdrawals is cut to the capacity at the second one, in whatever order it
 //! came. `brim` only keeps deposits from adding for ever, and tells a full budget by two loads.
 //!
-//! Transitions: a deposit is one subtraction from `spent`, a withdrawal one compare-exchange of it; then `brim`
-//! follows, from the value that was seen. A clock that was set back moves both by as much: whoever exchanges `brim` moves `spent`,
-//! and until then others see less than there is. A change of the floor moves `base`, so that what time has given
-//! goes on from where it was; who comes meanwhile lets time stand still.
+//! Transitions: a deposit is one addition to `saved`, a withdrawal one compare-exchange of it; then `brim` and
+//! `unit` follow, from the value that was seen. Whoever withdraws in the same unit finds `brim` as it would work it
+//! out. A clock that was set back moves `brim` and `saved` by as much: whoever exchanges `brim` moves `saved`,
+//! and until then others see less than there is. A change of the terms moves `base`, so that `brim` is of the new
+//! capacity too; who comes meanwhile lets time stand still.
 //!
 //! ```text
 //! op                | success | failure | pairs with | why
-//! spent: subtract,  | Relaxed | Relaxed | -          | tokens are only counted: the word's own modification order
+//! saved: add,       | Relaxed | Relaxed | -          | tokens are only counted: the word's own modification order
 //! exchange          |         |         |            | makes each spent once
+//! saved: load       | Acquire | -       | set_terms  | who sees what it is of new terms sees no larger capacity
 //! brim: exchange    | Relaxed | Relaxed | -          | a failure means that another was faster
-//! terms: load       | Acquire | -       | terms      | who sees the new terms sees floor and base that belong to them
-//! floor, base: load | Acquire | -       | set_terms  | who sees a new one sees that the terms are changing
-//! set_terms         | Release | -       | loads      | see above
+//! unit: load        | Acquire | -       | unit: set  | who is in that unit sees the brim of it, and `saved` as it
+//! unit: set         | Release | -       | unit: load | was cut to that
+//! floor, base,      | Acquire | -       | set_terms  | who sees a new one sees that the terms are changing
+//! spare: load       |         |         |            |
+//! set_terms         | Release | Relaxed | loads      | see above
 //! restore           | Relaxed | -       | -          | before the first use
 //! balance           | as the loads      | -          | a picture, stale at once
 //! ```
@@ -35,43 +41,67 @@
 //! the other's base, and find the budget full. A floor that gives 2³¹ milli-tokens between two withdrawals looks
 //! like a clock that was set back, and adds nothing for that time: 248 days at the default.
 
-use super::sync::{AtomicU32, Ordering, const_unless_loom};
-use super::word::{exchange, update};
-use crate::law::budget::{Floor, Posting, Terms, rescale};
+use super::sync::{AtomicU32, AtomicWord, Ordering, Word, const_unless_loom};
+use super::word::{exchange, publish, update};
+use crate::law::budget::{Floor, Posting, TOKEN, Terms, rescale};
+use crate::time::Timestamp;
 
-const CHANGING: u32 = 1;
-const TURN: u32 = 1 << 1;
-const RATIO_SHIFT: u32 = 2;
-const RATIO: u32 = (1 << 10) - 1;
-const CAPACITY_SHIFT: u32 = 12;
+/// A bit that no floor has.
+const CHANGING: u32 = Floor::SPARE;
 
-/// The largest balance that the terms have room for.
-pub(crate) const MAX_BALANCE: u32 = u32::MAX >> CAPACITY_SHIFT;
+/// How many units are kept: one, or none.
+const UNITS: usize = (Word::BITS / 64) as usize;
 
-/// Far from where most clocks start, so that none seems to be a little behind.
-const START: u32 = 1 << 31;
-
-const fn word(terms: Terms) -> u32 {
-    terms.capacity << CAPACITY_SHIFT | terms.ratio << RATIO_SHIFT
+/// A unit of time.
+#[derive(Debug)]
+struct Unit {
+    /// Added to the time it is that since the unit began.
+    since: AtomicWord,
+    /// Ticks of a unit, less one.
+    rest: Word,
 }
 
-const fn capacity(word: u32) -> u32 {
-    word >> CAPACITY_SHIFT
+impl Unit {
+    const_unless_loom! {
+        /// The first one there is.
+        fn new(floor: Floor) -> Self {
+            Self {
+                since: AtomicWord::new(0),
+                rest: floor.ticks(1).get() as Word - 1,
+            }
+        }
+    }
+
+    #[inline]
+    fn has(&self, now: Timestamp) -> bool {
+        // Acquire pairs with `set`.
+        let since = self.since.load(Ordering::Acquire);
+        since.wrapping_add(now.ticks() as Word) <= self.rest
+    }
+
+    #[inline]
+    fn set(&self, now: Timestamp) {
+        let now = now.ticks() as Word;
+        let since = (now & self.rest).wrapping_sub(now);
+        self.since.store(since, Ordering::Release);
+    }
 }
 
-/// What was spent beyond `brim`: what is missing to a full budget.
+/// What is missing to a full budget.
 #[inline]
-const fn lack(spent: u32, brim: u32) -> u32 {
-    let lack = spent.wrapping_sub(brim);
+const fn lack(saved: u32, brim: u32) -> u32 {
+    let lack = brim.wrapping_sub(saved);
     if lack as i32 > 0 { lack } else { 0 }
 }
 
-/// What was spent, the terms, and what time had given before.
+/// What was saved, the terms, and what time had given before.
 #[derive(Debug)]
 pub(crate) struct Bucket {
-    spent: AtomicU32,
+    saved: AtomicU32,
     brim: AtomicU32,
-    terms: AtomicU32,
+    unit: [Unit; UNITS],
+    spare: AtomicU32,
+    ratio: AtomicU32,
     floor: AtomicU32,
     base: AtomicU32,
 }
@@ -81,172 +111,195 @@ impl Bucket {
         /// A full bucket.
         pub(crate) fn new(terms: Terms) -> Self {
             Self {
-                spent: AtomicU32::new(START),
-                brim: AtomicU32::new(START),
-                terms: AtomicU32::new(word(terms)),
+                saved: AtomicU32::new(terms.capacity),
+                // That of the first unit: nothing was given by then.
+                brim: AtomicU32::new(terms.capacity),
+                unit: [Unit::new(terms.floor); UNITS],
+                spare: AtomicU32::new(terms.spare()),
+                ratio: AtomicU32::new(terms.ratio),
                 floor: AtomicU32::new(terms.floor.0),
                 base: AtomicU32::new(0),
             }
         }
     }
 
+    #[inline]
     pub(crate) fn capacity(&self) -> u32 {
-        capacity(self.terms.load(Ordering::Relaxed))
+        // Acquire pairs with `set_terms`.
+        self.spare.load(Ordering::Acquire) + TOKEN
     }
 
     pub(crate) fn floor(&self) -> Floor {
-        Floor(self.floor.load(Ordering::Relaxed))
+        Floor(self.floor.load(Ordering::Relaxed) & !CHANGING)
     }
 
     /// The balance at `now`. Stores nothing.
-    pub(crate) fn balance(&self, now: u64) -> u32 {
-        let terms = self.terms.load(Ordering::Acquire);
+    pub(crate) fn balance(&self, now: Timestamp) -> u32 {
+        let saved = self.saved();
         let last = self.brim.load(Ordering::Relaxed);
-        let brim = match self.brim(terms, last, now) {
-            Ok(brim) => brim,
-            // As of the last withdrawal, whichever clock it was by.
-            Err(_) => last,
-        };
-        capacity(terms).saturating_sub(lack(self.spent.load(Ordering::Relaxed), brim))
+        let (capacity, brim) = self.brim(last, now);
+        // Of a clock that was set back as of the last withdrawal, whichever clock it was by.
+        capacity.saturating_sub(lack(saved, brim.unwrap_or(last)))
     }
 
     /// Adds the ratio, and returns the balance as of the last withdrawal: time is looked at by those only.
     #[cfg_attr(target_pointer_width = "64", inline)]
     pub(crate) fn deposit(&self) -> u32 {
         let brim = self.brim.load(Ordering::Relaxed);
-        let terms = self.terms.load(Ordering::Relaxed);
-        let mut spent = self.spent.load(Ordering::Relaxed);
-        if lack(spent, brim) != 0 {
-            // Beyond the brim by less than a ratio for each thread: what withdraws cuts it.
-            let ratio = terms >> RATIO_SHIFT & RATIO;
-            spent = self
-                .spent
-                .fetch_sub(ratio, Ordering::Relaxed)
-                .wrapping_sub(ratio);
+        let saved = self.saved.load(Ordering::Relaxed);
+        let capacity = self.spare.load(Ordering::Relaxed) + TOKEN;
+        // By the sign alone, which the difference has anyway.
+        if (saved.wrapping_sub(brim) as i32) >= 0 {
+            return capacity;
         }
-        capacity(terms).saturating_sub(lack(spent, brim))
+        // Beyond the brim by less than a ratio for each thread: what withdraws cuts it.
+        let ratio = self.ratio.load(Ordering::Relaxed);
+        let before = self.saved.fetch_add(ratio, Ordering::Relaxed);
+        capacity.saturating_sub(lack(before.wrapping_add(ratio), brim))
     }
 
     /// Takes what `posting` says at `now`, or leaves everything as it is when the balance does not allow it.
     /// Returns the balance that is left, or the one that was too small.
     #[cfg_attr(target_pointer_width = "64", inline)]
-    pub(crate) fn withdraw(&self, posting: Posting, now: u64) -> Result<u32, u32> {
-        // Once in its caller, where code is cheap.
-        if cfg!(target_pointer_width = "64") {
-            if let Some(result) = self.try_withdraw(posting, now) {
-                return result;
-            }
-        }
-        self.withdraw_at_last(posting, now)
-    }
-
-    #[cfg_attr(target_pointer_width = "64", cold)]
-    #[cfg_attr(target_pointer_width = "64", inline(never))]
-    fn withdraw_at_last(&self, posting: Posting, now: u64) -> Result<u32, u32> {
-        loop {
-            if let Some(result) = self.try_withdraw(posting, now) {
-                return result;
-            }
+    pub(crate) fn withdraw(&self, posting: Posting, now: Timestamp) -> Result<u32, u32> {
+        match self.withdraw_again(posting, now) {
+            Some(left) => Ok(left),
+            None => self.withdraw_at_length(posting, now),
         }
     }
 
-    /// `None` when another was faster, or the clock was set back: then again.
+    /// Takes up to a token in the unit of the last withdrawal, since which time has given nothing; `None` when there
+    /// is more to look at.
     #[inline]
-    fn try_withdraw(&self, posting: Posting, now: u64) -> Option<Result<u32, u32>> {
-        let terms = self.terms.load(Ordering::Acquire);
-        let last = self.brim.load(Ordering::Relaxed);
-        let brim = match self.brim(terms, last, now) {
-            Ok(brim) => brim,
-            Err(by) => {
-                self.set_back(last, by);
-                return None;
-            }
+    fn withdraw_again(&self, posting: Posting, now: Timestamp) -> Option<u32> {
+        let Posting::Withdraw(cost @ ..=TOKEN) = posting else {
+            return None;
         };
-        let spent = self.spent.load(Ordering::Relaxed);
-        let lack = lack(spent, brim);
-        let capacity = capacity(terms);
-        let Some(after) = posting.apply(lack, capacity) else {
-            return Some(Err(capacity.saturating_sub(lack)));
-        };
-        if !exchange(&self.spent, spent, brim.wrapping_add(after)) {
+        if !self.unit.first()?.has(now) {
             return None;
         }
-        self.follow(last, brim);
-        Some(Ok(capacity - after))
+        let saved = self.saved();
+        let lack = self.brim.load(Ordering::Relaxed).wrapping_sub(saved);
+        // Beyond the brim it is to be cut: then this is negative, which is more than any.
+        let most = self.spare.load(Ordering::Acquire) + (TOKEN - cost);
+        if lack > most {
+            return None;
+        }
+        exchange(&self.saved, saved, saved.wrapping_sub(cost)).then(|| most - lack)
     }
 
-    /// What `spent` is of a full budget at `now`; or, of a clock that was set back, by how much.
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    fn brim(&self, terms: u32, last: u32, now: u64) -> Result<u32, u32> {
-        // Acquire pairs with `set_terms`.
-        let floor = Floor(self.floor.load(Ordering::Acquire));
-        let base = self.base.load(Ordering::Acquire);
-        if self.terms.load(Ordering::Relaxed) != terms & !CHANGING {
-            return Ok(last);
+    #[cfg_attr(target_pointer_width = "64", cold, inline(never))]
+    fn withdraw_at_length(&self, posting: Posting, now: Timestamp) -> Result<u32, u32> {
+        loop {
+            // First of all: the exchange confirms that it is still of what is loaded after it.
+            let saved = self.saved();
+            let last = self.brim.load(Ordering::Relaxed);
+            let (capacity, brim) = self.brim(last, now);
+            let brim = match brim {
+                Ok(brim) => brim,
+                Err(by) => {
+                    self.set_back(last, by);
+                    continue;
+                }
+            };
+            let lack = lack(saved, brim);
+            let Some(after) = posting.apply(lack, capacity) else {
+                return Err(capacity.saturating_sub(lack));
+            };
+            if exchange(&self.saved, saved, brim.wrapping_sub(after)) {
+                self.follow(last, brim, now);
+                return Ok(capacity - after);
+            }
         }
-        let brim = base
-            .wrapping_add(floor.given(now))
-            .wrapping_sub(capacity(terms));
-        let behind = last.wrapping_sub(brim);
-        if behind as i32 <= 0 {
+    }
+
+    #[inline]
+    fn saved(&self) -> u32 {
+        // Acquire pairs with `set_terms`.
+        self.saved.load(Ordering::Acquire)
+    }
+
+    /// The capacity, and what `saved` is of a full budget at `now`; or, of a clock that was set back, by how much.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    fn brim(&self, last: u32, now: Timestamp) -> (u32, Result<u32, u32>) {
+        // Acquire pairs with `set_terms`.
+        let floor = self.floor.load(Ordering::Acquire);
+        let base = self.base.load(Ordering::Acquire);
+        let capacity = self.capacity();
+        if self.floor.load(Ordering::Relaxed) != floor & !CHANGING {
+            return (capacity, Ok(last));
+        }
+        let floor = Floor(floor);
+        let given = base.wrapping_add(floor.given(floor.units(now)));
+        let brim = capacity.wrapping_sub(given);
+        let behind = brim.wrapping_sub(last);
+        let brim = if behind as i32 <= 0 {
             Ok(brim)
         } else {
             stood_still(floor, last, behind)
-        }
+        };
+        (capacity, brim)
     }
 
     #[inline]
-    fn follow(&self, last: u32, brim: u32) {
-        if last != brim {
-            // A failure means that someone was faster.
-            exchange(&self.brim, last, brim);
+    fn follow(&self, last: u32, brim: u32, now: Timestamp) {
+        // A failure means that someone was faster.
+        if last == brim || exchange(&self.brim, last, brim) {
+            if let Some(unit) = self.unit.first() {
+                unit.set(now);
+            }
         }
     }
 
-    /// Goes on from a time whose brim is lower by so much.
+    /// Goes on from a time whose brim is higher by so much.
     #[cold]
     fn set_back(&self, last: u32, by: u32) {
-        if exchange(&self.brim, last, last.wrapping_sub(by)) {
-            update(&self.spent, |spent| spent.wrapping_sub(by));
+        if exchange(&self.brim, last, last.wrapping_add(by)) {
+            update(&self.saved, |saved| saved.wrapping_add(by));
         }
     }
 
     /// Sets the balance that it had `asleep` units before `now`; before anything else uses it.
-    pub(crate) fn restore(&self, balance: u32, now: u64, asleep: u32) {
-        let terms = self.terms.load(Ordering::Relaxed);
-        let slept = self.floor().gain(now as u32, asleep);
-        let balance = balance.saturating_add(slept).min(capacity(terms));
-        let brim = self
-            .floor()
-            .given(now)
-            .wrapping_add(self.base.load(Ordering::Relaxed))
-            .wrapping_sub(capacity(terms));
-        let lack = capacity(terms) - balance;
-        self.brim.store(brim, Ordering::Relaxed);
-        self.spent.store(brim.wrapping_add(lack), Ordering::Relaxed);
+    pub(crate) fn restore(&self, balance: u32, now: Timestamp, asleep: u32) {
+        let (floor, capacity) = (self.floor(), self.capacity());
+        let units = floor.units(now);
+        let slept = floor.gain(units as u32, asleep);
+        let balance = balance.saturating_add(slept).min(capacity);
+        let base = self.base.load(Ordering::Relaxed);
+        let given = base.wrapping_add(floor.given(units));
+        self.brim
+            .store(capacity.wrapping_sub(given), Ordering::Relaxed);
+        self.saved
+            .store(balance.wrapping_sub(given), Ordering::Relaxed);
     }
 
     /// Changes the terms; the balance stays equally full.
-    pub(crate) fn set_terms(&self, terms: Terms, now: u64) {
+    pub(crate) fn set_terms(&self, terms: Terms, now: Timestamp) {
         // What came in so far came in under the old terms.
         let _ = self.withdraw(Posting::Withdraw(0), now);
-        let before = self.terms.load(Ordering::Relaxed) & !CHANGING;
-        self.terms.store(before | CHANGING, Ordering::Relaxed);
-        let last = self.brim.load(Ordering::Relaxed);
-        let given = last.wrapping_add(capacity(before));
-        // Release pairs with `brim`.
-        let base = given.wrapping_sub(terms.floor.given(now));
+        let before = self.capacity();
+        self.floor
+            .store(self.floor().0 | CHANGING, Ordering::Relaxed);
+        let brim = self.brim.load(Ordering::Relaxed);
+        let given = terms.capacity.wrapping_sub(brim);
+        // Release pairs with `brim` and `saved`: what is saved is never seen beside a larger capacity than its own.
+        let units = terms.floor.units(now);
+        let base = given.wrapping_sub(terms.floor.given(units));
         self.base.store(base, Ordering::Release);
+        self.ratio.store(terms.ratio, Ordering::Relaxed);
+        if terms.capacity < before {
+            self.spare.store(terms.spare(), Ordering::Release);
+        }
+        loop {
+            let saved = self.saved.load(Ordering::Relaxed);
+            let balance = before.saturating_sub(lack(saved, brim));
+            let balance = rescale(balance, before, terms.capacity);
+            if publish(&self.saved, saved, balance.wrapping_sub(given)) {
+                break;
+            }
+        }
+        self.spare.store(terms.spare(), Ordering::Release);
         self.floor.store(terms.floor.0, Ordering::Release);
-        let brim = given.wrapping_sub(terms.capacity);
-        self.brim.store(brim, Ordering::Relaxed);
-        update(&self.spent, |spent| {
-            let balance = capacity(before).saturating_sub(lack(spent, last));
-            let balance = rescale(balance, capacity(before), terms.capacity);
-            brim.wrapping_add(terms.capacity - balance)
-        });
-        let turn = before & TURN ^ TURN;
-        self.terms.store(word(terms) | turn, Ordering::Release);
     }
 }
 

@@ -57,6 +57,43 @@ fn two_that_come_at_once_have_what_time_gave_once() {
 }
 
 #[test]
+fn two_in_one_unit_of_time_have_a_full_budget_once_however_long_it_was_full() {
+    explore("budget-unit", || {
+        let budget = budget(Tokens::milli(1_500));
+        let thread = {
+            let budget = Arc::clone(&budget);
+            thread::spawn(move || u32::from(budget.withdraw(Tokens::ONE, after(60_000)).is_ok()))
+        };
+        let two = u32::from(budget.withdraw(Tokens::whole(2), after(60_000)).is_ok());
+        let one = thread.join().unwrap();
+        assert_eq!(one + two, 1, "a capacity of two");
+        let left = budget.balance(after(60_000)).get();
+        assert_eq!(left, 2_000 - one * 1_000 - two * 2_000);
+    });
+}
+
+#[test]
+fn a_withdrawal_beside_a_smaller_capacity_takes_no_more_than_there_is() {
+    explore("budget-smaller", || {
+        let budget = budget(Tokens::milli(1_100));
+        let thread = {
+            let budget = Arc::clone(&budget);
+            thread::spawn(move || u32::from(budget.withdraw(Tokens::ONE, START).is_ok()))
+        };
+        let smaller = BudgetConfig::new().capacity(Tokens::ONE).without_floor();
+        assert!(budget.reconfigure(smaller, START).is_ok());
+        let spent = thread.join().unwrap();
+        // Before it 1,000 of 1,100, of which half are left; after it there are too few.
+        let left = budget.balance(START).get();
+        assert!(
+            left == 50 && spent == 1 || left == 550 && spent == 0,
+            "{left}"
+        );
+        assert!(budget.withdraw(Tokens::ONE, START).is_err());
+    });
+}
+
+#[test]
 fn one_who_comes_with_an_older_time_has_nothing_twice() {
     explore("budget-older", || {
         let budget = budget(Tokens::milli(0));
