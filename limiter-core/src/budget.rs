@@ -162,7 +162,7 @@ impl Default for BudgetConfig {
 ///
 /// `what was withdrawn ≤ capacity + ratio · first attempts + floor · time`
 ///
-/// to a thousandth of a token, however many threads there are and wherever one stops: a deposit is one subtraction,
+/// to a thousandth of a token, however many threads there are and wherever one stops: a deposit is one addition,
 /// a withdrawal one compare-exchange, a refusal stores nothing. The shape is that of gRPC's retry throttling (thousandths
 /// in one word) with Finagle's ratio and floor.
 ///

@@ -7,7 +7,7 @@
 //! spare   the capacity less a token: what a budget may lack that a retry takes a token from
 //! ratio   what a deposit adds
 //! floor   see law/budget.rs; its spare bit is set while it changes
-//! base    what time had given under earlier terms
+//! base    what `brim` would be had this floor been from the beginning of time, and time given nothing
 //! ```
 //!
 //! All in milli-tokens, modulo 2³². The balance is `saved` and what time has given so far: up to now, or to the
@@ -19,19 +19,18 @@
 //! Transitions: a deposit is one addition to `saved`, a withdrawal one compare-exchange of it; then `brim` and
 //! `unit` follow, from the value that was seen. Whoever withdraws in the same unit finds `brim` as it would work it
 //! out. A clock that was set back moves `brim` and `saved` by as much: whoever exchanges `brim` moves `saved`,
-//! and until then others see less than there is. A change of the terms moves `base`, so that `brim` is of the new
-//! capacity too; who comes meanwhile lets time stand still.
+//! and until then others see less than there is. A change of the terms moves `base`, so that `brim` stays, and `saved`
+//! to what the balance is beside it; who comes meanwhile lets time stand still.
 //!
 //! ```text
 //! op                | success | failure | pairs with | why
 //! saved: add,       | Relaxed | Relaxed | -          | tokens are only counted: the word's own modification order
 //! exchange          |         |         |            | makes each spent once
-//! saved: load       | Acquire | -       | set_terms  | who sees what it is of new terms sees no larger capacity
+//! saved, spare: load| Acquire | -       | set_terms  | who sees what it is of new terms sees no larger capacity
 //! brim: exchange    | Relaxed | Relaxed | -          | a failure means that another was faster
 //! unit: load        | Acquire | -       | unit: set  | who is in that unit sees the brim of it, and `saved` as it
 //! unit: set         | Release | -       | unit: load | was cut to that
-//! floor, base,      | Acquire | -       | set_terms  | who sees a new one sees that the terms are changing
-//! spare: load       |         |         |            |
+//! floor, base: load | Acquire | -       | set_terms  | who sees a new one sees that the terms are changing
 //! set_terms         | Release | Relaxed | loads      | see above
 //! restore           | Relaxed | -       | -          | before the first use
 //! balance           | as the loads      | -          | a picture, stale at once
@@ -118,7 +117,7 @@ impl Bucket {
                 spare: AtomicU32::new(terms.spare()),
                 ratio: AtomicU32::new(terms.ratio),
                 floor: AtomicU32::new(terms.floor.0),
-                base: AtomicU32::new(0),
+                base: AtomicU32::new(terms.capacity),
             }
         }
     }
@@ -137,9 +136,9 @@ impl Bucket {
     pub(crate) fn balance(&self, now: Timestamp) -> u32 {
         let saved = self.saved();
         let last = self.brim.load(Ordering::Relaxed);
-        let (capacity, brim) = self.brim(last, now);
         // Of a clock that was set back as of the last withdrawal, whichever clock it was by.
-        capacity.saturating_sub(lack(saved, brim.unwrap_or(last)))
+        let brim = self.brim(last, now).unwrap_or(last);
+        self.capacity().saturating_sub(lack(saved, brim))
     }
 
     /// Adds the ratio, and returns the balance as of the last withdrawal: time is looked at by those only.
@@ -194,21 +193,22 @@ impl Bucket {
             // First of all: the exchange confirms that it is still of what is loaded after it.
             let saved = self.saved();
             let last = self.brim.load(Ordering::Relaxed);
-            let (capacity, brim) = self.brim(last, now);
-            let brim = match brim {
+            let brim = match self.brim(last, now) {
                 Ok(brim) => brim,
                 Err(by) => {
                     self.set_back(last, by);
                     continue;
                 }
             };
-            let lack = lack(saved, brim);
-            let Some(after) = posting.apply(lack, capacity) else {
-                return Err(capacity.saturating_sub(lack));
+            let capacity = self.capacity();
+            let balance = capacity.saturating_sub(lack(saved, brim));
+            let Some(left) = posting.apply(balance, capacity) else {
+                return Err(balance);
             };
-            if exchange(&self.saved, saved, brim.wrapping_sub(after)) {
+            let after = brim.wrapping_sub(capacity - left);
+            if exchange(&self.saved, saved, after) {
                 self.follow(last, brim, now);
-                return Ok(capacity - after);
+                return Ok(left);
             }
         }
     }
@@ -219,26 +219,23 @@ impl Bucket {
         self.saved.load(Ordering::Acquire)
     }
 
-    /// The capacity, and what `saved` is of a full budget at `now`; or, of a clock that was set back, by how much.
+    /// What `saved` is of a full budget at `now`; or, of a clock that was set back, by how much.
     #[cfg_attr(target_pointer_width = "64", inline)]
-    fn brim(&self, last: u32, now: Timestamp) -> (u32, Result<u32, u32>) {
+    fn brim(&self, last: u32, now: Timestamp) -> Result<u32, u32> {
         // Acquire pairs with `set_terms`.
         let floor = self.floor.load(Ordering::Acquire);
         let base = self.base.load(Ordering::Acquire);
-        let capacity = self.capacity();
         if self.floor.load(Ordering::Relaxed) != floor & !CHANGING {
-            return (capacity, Ok(last));
+            return Ok(last);
         }
         let floor = Floor(floor);
-        let given = base.wrapping_add(floor.given(floor.units(now)));
-        let brim = capacity.wrapping_sub(given);
+        let brim = base.wrapping_sub(floor.given(floor.units(now)));
         let behind = brim.wrapping_sub(last);
-        let brim = if behind as i32 <= 0 {
+        if behind as i32 <= 0 {
             Ok(brim)
         } else {
             stood_still(floor, last, behind)
-        };
-        (capacity, brim)
+        }
     }
 
     #[inline]
@@ -266,11 +263,10 @@ impl Bucket {
         let slept = floor.gain(units as u32, asleep);
         let balance = balance.saturating_add(slept).min(capacity);
         let base = self.base.load(Ordering::Relaxed);
-        let given = base.wrapping_add(floor.given(units));
-        self.brim
-            .store(capacity.wrapping_sub(given), Ordering::Relaxed);
-        self.saved
-            .store(balance.wrapping_sub(given), Ordering::Relaxed);
+        let brim = base.wrapping_sub(floor.given(units));
+        let lack = capacity - balance;
+        self.brim.store(brim, Ordering::Relaxed);
+        self.saved.store(brim.wrapping_sub(lack), Ordering::Relaxed);
     }
 
     /// Changes the terms; the balance stays equally full.
@@ -281,10 +277,9 @@ impl Bucket {
         self.floor
             .store(self.floor().0 | CHANGING, Ordering::Relaxed);
         let brim = self.brim.load(Ordering::Relaxed);
-        let given = terms.capacity.wrapping_sub(brim);
         // Release pairs with `brim` and `saved`: what is saved is never seen beside a larger capacity than its own.
         let units = terms.floor.units(now);
-        let base = given.wrapping_sub(terms.floor.given(units));
+        let base = brim.wrapping_add(terms.floor.given(units));
         self.base.store(base, Ordering::Release);
         self.ratio.store(terms.ratio, Ordering::Relaxed);
         if terms.capacity < before {
@@ -294,7 +289,8 @@ impl Bucket {
             let saved = self.saved.load(Ordering::Relaxed);
             let balance = before.saturating_sub(lack(saved, brim));
             let balance = rescale(balance, before, terms.capacity);
-            if publish(&self.saved, saved, balance.wrapping_sub(given)) {
+            let lack = terms.capacity - balance;
+            if publish(&self.saved, saved, brim.wrapping_sub(lack)) {
                 break;
             }
         }

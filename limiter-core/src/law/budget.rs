@@ -31,22 +31,16 @@ pub(crate) enum Posting {
 }
 
 impl Posting {
-    /// What is missing to a full budget afterwards, where `lack` is now; `None` when that does not allow it.
+    /// What is left of a balance; `None` when it does not allow it.
     #[inline]
-    pub(crate) const fn apply(self, lack: u32, capacity: u32) -> Option<u32> {
+    pub(crate) const fn apply(self, balance: u32, capacity: u32) -> Option<u32> {
         let cost = match self {
-            Self::WithdrawHedge(_) if lack >= capacity - capacity / 2 => return None,
+            Self::WithdrawHedge(_) if balance <= capacity / 2 => return None,
             Self::Withdraw(cost) | Self::WithdrawHedge(cost) => cost,
         };
-        // No cost that could be paid is larger, so the sum is one.
-        let cost = if cost > MOST { MOST } else { cost };
-        let after = lack + cost;
-        if after <= capacity { Some(after) } else { None }
+        balance.checked_sub(cost)
     }
 }
-
-/// Half of what a word holds: more than any capacity.
-const MOST: u32 = u32::MAX / 2;
 
 /// What time adds: milli-tokens per 2³² units of time.
 ///
