@@ -49,7 +49,7 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     take: bound(40, 40),
     leave: bound(40, 55),
     clock: untargeted(20),
-    withdraw: bound(50, 240),
+    withdraw: bound(50, 238),
     call: bound(380, 2_650),
     save: untargeted(2_600),
 };
@@ -67,7 +67,7 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     take: bound(40, 40),
     leave: bound(40, 40),
     clock: untargeted(20),
-    withdraw: bound(40, 135),
+    withdraw: bound(40, 130),
     call: bound(200, 1_490),
     save: untargeted(2_050),
 };
