@@ -122,7 +122,7 @@ impl<L: Law> Limiter<L> {
     /// Permits are given up too often for a part of them to tell whether it was late.
     fn next_scale(&self, sums: &Sums) -> u8 {
         let successes = sums.all();
-        if self.are_many(successes, sums.given_up) {
+        if self.are_many(sums.given_up, || successes) {
             0
         } else {
             self.settings.scale(successes)

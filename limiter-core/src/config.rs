@@ -292,10 +292,10 @@ impl Settings {
         self.scale.min(spare as u8)
     }
 
-    /// The overloads are far beyond the tolerated share, and enough to act on at once: a share that is a
-    /// little above it would, looked at after every permit, sooner or later look like more.
-    pub(crate) fn urgent(&self, successes: u32, overloads: u32) -> bool {
-        overloads >= self.urgent && excessive(successes, overloads, u32::from(self.tolerance) * 4)
+    /// The overloads are far beyond the tolerated share: one that is a little above it would, looked at after every
+    /// permit, sooner or later look like more.
+    pub(crate) fn are_far_beyond(&self, successes: u32, overloads: u32) -> bool {
+        excessive(successes, overloads, u32::from(self.tolerance) * 4)
     }
 
     /// `now` in the units of windows; wraps.

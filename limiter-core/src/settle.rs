@@ -64,12 +64,10 @@ impl<L: Law> Limiter<L> {
         if !slot.sample().teaches(outcome) {
             return self.release(slot);
         }
-        match self.observe_held(slot, outcome, now) {
-            (Some(slot), change) => Settled {
-                change,
-                ..self.release(slot)
-            },
-            (None, _) => Settled::NOTHING,
+        let (slot, change) = self.observe_held(slot, outcome, now);
+        Settled {
+            change,
+            ..self.release(slot)
         }
     }
 
@@ -80,14 +78,14 @@ impl<L: Law> Limiter<L> {
         slot: Slot,
         outcome: Outcome,
         now: Timestamp,
-    ) -> (Option<Slot>, Option<Change>) {
-        let sample = slot.sample();
-        let mut guard = ReleaseOnDrop {
+    ) -> (Slot, Option<Change>) {
+        let guard = ReleaseOnDrop {
             limiter: self,
-            slot: Some(slot),
+            weight: slot.weight,
         };
-        let change = self.observe_sample(sample, outcome, now, now);
-        (guard.slot.take(), change)
+        let change = self.observe(&slot, outcome, now);
+        core::mem::forget(guard);
+        (slot, change)
     }
 
     /// Records what became of a slot without freeing it; for adapters whose work outlives its answer.
@@ -96,7 +94,11 @@ impl<L: Law> Limiter<L> {
     /// made room for waiters: serve the queue after it.
     #[inline]
     pub fn observe(&self, slot: &Slot, outcome: Outcome, now: Timestamp) -> Option<Change> {
-        self.observe_sample(slot.sample(), outcome, now, now)
+        let sample = slot.sample();
+        if !sample.teaches(outcome) {
+            return None;
+        }
+        self.learn(sample, outcome, now)
     }
 
     /// Records what became of work whose RTT ended at `ended`, and whose outcome is known only `now`: a
@@ -115,20 +117,17 @@ impl<L: Law> Limiter<L> {
         if !sample.teaches(outcome) {
             return None;
         }
-        self.learn(sample, outcome, ended, now)
+        // As old now as it was at its end.
+        let since = self.settings.at(now).wrapping_sub(self.settings.at(ended));
+        let started = sample.started.wrapping_add(since);
+        let sample = Sample { started, ..sample };
+        self.learn(sample, outcome, now)
     }
 
     /// Adds to the window, and closes it when it is due. Not inlined where most permits skip it.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
-    fn learn(
-        &self,
-        sample: Sample,
-        outcome: Outcome,
-        ended: Timestamp,
-        now: Timestamp,
-    ) -> Option<Change> {
-        let (ended, at) = (self.settings.at(ended), self.settings.at(now));
-        self.record(sample, outcome, ended, at)
+    fn learn(&self, sample: Sample, outcome: Outcome, now: Timestamp) -> Option<Change> {
+        self.record(sample, outcome, self.settings.at(now))
             .then(|| self.close_window(DUE, now))
             .flatten()
     }
@@ -143,55 +142,68 @@ impl<L: Law> Limiter<L> {
     /// Records and frees a slot from an interrupt handler: no law runs here, the window is marked due and
     /// closed by the next permit that finishes outside.
     pub fn settle_from_isr(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
-        let now = self.settings.at(now);
-        if self.record(slot.sample(), outcome, now, now) {
+        if self.record(slot.sample(), outcome, self.settings.at(now)) {
             self.entry.gate.mark(DUE);
         }
         self.release(slot)
     }
 
     /// Adds the sample to the open window; returns whether the window should be looked at.
-    #[inline]
-    fn record(&self, sample: Sample, outcome: Outcome, ended: Word, now: Word) -> bool {
+    #[cfg_attr(target_has_atomic = "32", inline)]
+    #[cfg_attr(not(target_has_atomic = "32"), inline(never))]
+    fn record(&self, sample: Sample, outcome: Outcome, now: Word) -> bool {
         let Some(shift) = sample.tag.timed() else {
             return self.record_untimed(sample, outcome, now);
         };
-        let age = elapsed(sample.started, ended);
-        let position = self.position(now);
-        if sample.weight > 1 && position != Position::Settling {
-            self.add_weight(sample.weight, age.unwrap_or(0), shift);
-        }
-        if outcome != Outcome::Success {
-            return self.record_other(sample, outcome, age.unwrap_or(0), position, now);
-        }
-        let due = match age {
-            // A clock that stepped back since the start has no RTT to tell.
-            None => false,
-            Some(_) if position == Position::Settling => {
-                self.window.add_early(shift);
-                false
+        // Most end so: there is nothing to look at but whether a sum is full.
+        if outcome == Outcome::Success && sample.weight == 1 && self.window.is_midway(now) {
+            if let Some(rtt) = elapsed(sample.started, now) {
+                let brimming = self.window.add_success(rtt, shift).brimming;
+                return brimming || self.entry.gate.read().pending();
             }
-            Some(units) => {
-                let fill = self.window.add_success(units, shift);
-                self.due(position, fill)
-            }
-        };
-        due || self.entry.gate.read().pending()
+        }
+        self.record_any(sample, outcome, now, shift)
     }
 
-    /// Of what did not succeed the age is added, and that it was an overload.
+    /// The same for whatever it is.
+    #[cold]
+    #[inline(never)]
+    fn record_any(&self, sample: Sample, outcome: Outcome, now: Word, shift: u32) -> bool {
+        let age = elapsed(sample.started, now);
+        let units = age.unwrap_or(0);
+        let position = self.position(now);
+        let succeeded = outcome == Outcome::Success;
+        // A clock that stepped back since the start has no RTT to tell.
+        let rtt = age.filter(|_| succeeded);
+        let due = if position == Position::Settling {
+            if rtt.is_some() {
+                self.window.add_early(shift);
+            }
+            false
+        } else {
+            // The age once for each slot without an RTT, so that the mean in flight counts slots.
+            match sample.weight.saturating_sub(u32::from(succeeded)) {
+                0 => {}
+                1 => self.window.add_other(units, shift),
+                others => {
+                    let ages = units.saturating_mul(Word::from(others));
+                    self.window.add_other(ages, shift);
+                }
+            }
+            let fill = match rtt {
+                Some(rtt) => self.window.add_success(rtt, shift),
+                None => self.window.fill(),
+            };
+            self.due(position, fill)
+        };
+        let cuts = !succeeded && self.record_other(sample, outcome, units, now);
+        cuts | due | self.entry.gate.read().pending()
+    }
+
+    /// Counts what did not succeed, and returns whether it calls for a cut.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
-    fn record_other(
-        &self,
-        sample: Sample,
-        outcome: Outcome,
-        units: Word,
-        position: Position,
-        now: Word,
-    ) -> bool {
-        let seen = self.entry.gate.read();
-        let (pending, counts) = (seen.pending(), sample.tag.is_of(seen.epoch()));
-        let shift = sample.tag.timed().unwrap_or(0);
+    fn record_other(&self, sample: Sample, outcome: Outcome, units: Word, now: Word) -> bool {
+        let counts = sample.tag.is_of(self.entry.gate.read().epoch());
         let overload = match outcome {
             Outcome::Overload => counts,
             Outcome::Cancelled => {
@@ -204,12 +216,7 @@ impl<L: Law> Limiter<L> {
             }
             Outcome::Failure | Outcome::Ignored | Outcome::Success => false,
         };
-        let fill = if position == Position::Settling {
-            self.window.fill()
-        } else {
-            self.window.add_other(units, shift)
-        };
-        overload && self.overloaded(now) || pending || self.due(position, fill)
+        overload && self.overloaded(now)
     }
 
     /// Of a permit that is not timed only an overload counts, and that it was given up.
@@ -230,15 +237,16 @@ impl<L: Law> Limiter<L> {
 
     /// Counts a permit that was given up. When so many are that they may hide overloads, all are timed.
     fn give_up(&self) {
-        if self.are_many(self.window.well(), self.window.give_up()) {
+        let given_up = self.window.give_up();
+        if self.are_many(given_up, || self.window.well()) {
             self.entry.sampling.set(0);
         }
     }
 
     /// So many given up may hide overloads.
-    pub(crate) fn are_many(&self, successes: u32, given_up: u32) -> bool {
+    pub(crate) fn are_many(&self, given_up: u32, successes: impl FnOnce() -> u32) -> bool {
         given_up >= self.settings.urgent
-            && excessive(successes, given_up, u32::from(self.settings.tolerance))
+            && excessive(successes(), given_up, u32::from(self.settings.tolerance))
     }
 
     /// Counts an overload, and returns whether it calls for a cut.
@@ -247,17 +255,16 @@ impl<L: Law> Limiter<L> {
         self.urgent(now, overloads)
     }
 
-    /// Adds the age once more for each further slot, so that the mean in flight counts slots; never to the RTT.
-    #[cold]
-    fn add_weight(&self, weight: u32, units: Word, shift: u32) {
-        self.window
-            .add_other(units.saturating_mul(Word::from(weight - 1)), shift);
-    }
-
     /// The overloads call for a cut before the window is due. Not before a round trip has passed: a refusal
     /// ends before the successes that were admitted with it, so the first to end would all be refusals.
+    #[inline]
     pub(crate) fn urgent(&self, now: Word, overloads: u32) -> bool {
-        self.settings.urgent(self.window.well(), overloads)
+        overloads >= self.settings.urgent && self.is_urgent(now, overloads)
+    }
+
+    #[cold]
+    fn is_urgent(&self, now: Word, overloads: u32) -> bool {
+        self.settings.are_far_beyond(self.window.well(), overloads)
             && self.window.open_for(now) >= self.window.usual()
     }
 
@@ -272,8 +279,8 @@ impl<L: Law> Limiter<L> {
         match position {
             Position::Before => true,
             Position::Settling => false,
-            Position::Collecting { past: None } => fill.brimming,
-            Position::Collecting { past: Some(past) } => {
+            Position::Midway => fill.brimming,
+            Position::Late(past) => {
                 fill.brimming
                     || fill.successes >= self.window.need()
                     || past >= self.settings.max_window && self.is_long_enough(past, fill)
@@ -304,13 +311,11 @@ impl<L: Law> Limiter<L> {
 
 struct ReleaseOnDrop<'a, L: Law> {
     limiter: &'a Limiter<L>,
-    slot: Option<Slot>,
+    weight: u32,
 }
 
 impl<L: Law> Drop for ReleaseOnDrop<'_, L> {
     fn drop(&mut self) {
-        if let Some(slot) = self.slot.take() {
-            let _ = self.limiter.release(slot);
-        }
+        self.limiter.entry.admission.release(self.weight);
     }
 }

@@ -44,8 +44,10 @@ pub(crate) enum Position {
     Before,
     /// In the part that is skipped.
     Settling,
-    /// Collecting, `past` units after the earliest close when that is reached.
-    Collecting { past: Option<Word> },
+    /// Collecting, before the earliest close.
+    Midway,
+    /// Collecting, so many units after the earliest close.
+    Late(Word),
 }
 
 /// How full the open window is.
@@ -121,7 +123,8 @@ impl OpenWindow {
     }
 
     /// Adds a success that stands for `1 << shift`, and returns how full the window is now.
-    #[inline]
+    #[cfg_attr(target_has_atomic = "32", inline)]
+    #[cfg_attr(not(target_has_atomic = "32"), inline(never))]
     pub(crate) fn add_success(&self, rtt: Word, shift: u32) -> Fill {
         if rtt < self.rtt_min.load(Ordering::Relaxed) {
             self.rtt_min.fetch_min(rtt, Ordering::Relaxed);
@@ -162,14 +165,9 @@ impl OpenWindow {
         count(&self.overloads)
     }
 
-    /// Adds the age of a permit that ended otherwise than by a success and stands for `1 << shift`, and
-    /// returns how full the window is.
-    pub(crate) fn add_other(&self, age: Word, shift: u32) -> Fill {
-        let brimming = add(&self.other_sum, times(age, shift)) > BRIM;
-        Fill {
-            successes: self.successes.load(Ordering::Relaxed),
-            brimming,
-        }
+    /// Adds the age of a permit that ended otherwise than by a success and stands for `1 << shift`.
+    pub(crate) fn add_other(&self, age: Word, shift: u32) {
+        add(&self.other_sum, times(age, shift));
     }
 
     pub(crate) fn overloads(&self) -> u32 {
@@ -221,9 +219,20 @@ impl OpenWindow {
             return Position::Settling;
         }
         let length = self.length.load(Ordering::Relaxed);
-        Position::Collecting {
-            past: (open_for - settle).checked_sub(length),
+        match (open_for - settle).checked_sub(length) {
+            None => Position::Midway,
+            Some(past) => Position::Late(past),
         }
+    }
+
+    /// Whether `now` is [midway](Position::Midway), in few steps, for most permits end there.
+    #[inline]
+    pub(crate) fn is_midway(&self, now: Word) -> bool {
+        let opened = self.opened.load(Ordering::Relaxed);
+        let settle = self.settle.load(Ordering::Relaxed);
+        // Outside of it, and behind the opening, this is 0 or as long as half of the range.
+        let past = now.wrapping_sub(opened).wrapping_sub(settle);
+        past != 0 && past < self.length.load(Ordering::Relaxed)
     }
 
     /// Units since the opening, 0 when the clock stepped back.

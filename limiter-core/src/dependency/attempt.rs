@@ -273,13 +273,14 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
             }
             _ => {}
         }
-        let (mut kept, change) = self.limiter.observe_held(slot, outcome, now);
+        let (slot, change) = self.limiter.observe_held(slot, outcome, now);
         events.changed(change);
-        if !keep {
-            if let Some(slot) = kept.take() {
-                events.add(self.limiter.release(slot));
-            }
-        }
+        let kept = if keep {
+            Some(slot)
+        } else {
+            events.add(self.limiter.release(slot));
+            None
+        };
         if let Some(flip) = flip {
             self.flipped(flip, now, events);
         }
