@@ -127,7 +127,7 @@ impl<L: Law> Limiter<L> {
     /// Adds to the window, and closes it when it is due. Not inlined where most permits skip it.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn learn(&self, sample: Sample, outcome: Outcome, now: Timestamp) -> Option<Change> {
-        self.record(sample, outcome, self.settings.at(now))
+        self.record(sample, now, outcome)
             .then(|| self.close_window(DUE, now))
             .flatten()
     }
@@ -142,7 +142,7 @@ impl<L: Law> Limiter<L> {
     /// Records and frees a slot from an interrupt handler: no law runs here, the window is marked due and
     /// closed by the next permit that finishes outside.
     pub fn settle_from_isr(&self, slot: Slot, outcome: Outcome, now: Timestamp) -> Settled {
-        if self.record(slot.sample(), outcome, self.settings.at(now)) {
+        if self.record(slot.sample(), now, outcome) {
             self.entry.gate.mark(DUE);
         }
         self.release(slot)
@@ -151,7 +151,8 @@ impl<L: Law> Limiter<L> {
     /// Adds the sample to the open window; returns whether the window should be looked at.
     #[cfg_attr(target_has_atomic = "32", inline)]
     #[cfg_attr(not(target_has_atomic = "32"), inline(never))]
-    fn record(&self, sample: Sample, outcome: Outcome, now: Word) -> bool {
+    fn record(&self, sample: Sample, now: Timestamp, outcome: Outcome) -> bool {
+        let now = self.settings.at(now);
         let Some(shift) = sample.tag.timed() else {
             return self.record_untimed(sample, outcome, now);
         };
@@ -162,13 +163,14 @@ impl<L: Law> Limiter<L> {
                 return brimming || self.entry.gate.read().pending();
             }
         }
-        self.record_any(sample, outcome, now, shift)
+        self.record_any(sample, outcome, now)
     }
 
     /// The same for whatever it is.
     #[cold]
     #[inline(never)]
-    fn record_any(&self, sample: Sample, outcome: Outcome, now: Word, shift: u32) -> bool {
+    fn record_any(&self, sample: Sample, outcome: Outcome, now: Word) -> bool {
+        let shift = sample.tag.timed().unwrap_or(0);
         let age = elapsed(sample.started, now);
         let units = age.unwrap_or(0);
         let position = self.position(now);
@@ -181,29 +183,28 @@ impl<L: Law> Limiter<L> {
             }
             false
         } else {
-            // The age once for each slot without an RTT, so that the mean in flight counts slots.
-            match sample.weight.saturating_sub(u32::from(succeeded)) {
-                0 => {}
-                1 => self.window.add_other(units, shift),
+            // The age once for each slot without an RTT, so that the mean in flight counts slots. No weight is 0.
+            let mut fill = match sample.weight.wrapping_sub(u32::from(succeeded)) {
+                1 => Some(self.window.add_other(units, shift)),
+                0 => None,
                 others => {
                     let ages = units.saturating_mul(Word::from(others));
-                    self.window.add_other(ages, shift);
+                    Some(self.window.add_other(ages, shift))
                 }
-            }
-            let fill = match rtt {
-                Some(rtt) => self.window.add_success(rtt, shift),
-                None => self.window.fill(),
             };
-            self.due(position, fill)
+            if let Some(rtt) = rtt {
+                fill = Some(self.window.add_success(rtt, shift));
+            }
+            fill.is_some_and(|fill| self.due(position, fill))
         };
-        let cuts = !succeeded && self.record_other(sample, outcome, units, now);
-        cuts | due | self.entry.gate.read().pending()
+        let seen = self.entry.gate.read();
+        let counts = sample.tag.is_of(seen.epoch());
+        let cuts = !succeeded && self.record_other(outcome, counts, units, now);
+        cuts | due | seen.pending()
     }
 
     /// Counts what did not succeed, and returns whether it calls for a cut.
-    #[cfg_attr(target_pointer_width = "64", inline(never))]
-    fn record_other(&self, sample: Sample, outcome: Outcome, units: Word, now: Word) -> bool {
-        let counts = sample.tag.is_of(self.entry.gate.read().epoch());
+    fn record_other(&self, outcome: Outcome, counts: bool, units: Word, now: Word) -> bool {
         let overload = match outcome {
             Outcome::Overload => counts,
             Outcome::Cancelled => {
@@ -268,13 +269,15 @@ impl<L: Law> Limiter<L> {
             && self.window.open_for(now) >= self.window.usual()
     }
 
-    #[inline]
+    #[cfg_attr(target_has_atomic = "32", inline)]
+    #[cfg_attr(not(target_has_atomic = "32"), inline(never))]
     pub(crate) fn position(&self, now: Word) -> Position {
         self.window.position(now, self.settings.max_window)
     }
 
     /// A window this full, at this point of its time, should be closed.
-    #[inline]
+    #[cfg_attr(target_has_atomic = "32", inline)]
+    #[cfg_attr(not(target_has_atomic = "32"), inline(never))]
     pub(crate) fn due(&self, position: Position, fill: Fill) -> bool {
         match position {
             Position::Before => true,

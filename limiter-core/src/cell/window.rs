@@ -165,9 +165,14 @@ impl OpenWindow {
         count(&self.overloads)
     }
 
-    /// Adds the age of a permit that ended otherwise than by a success and stands for `1 << shift`.
-    pub(crate) fn add_other(&self, age: Word, shift: u32) {
-        add(&self.other_sum, times(age, shift));
+    /// Adds the age of a permit that ended otherwise than by a success and stands for `1 << shift`, and
+    /// returns how full the window is.
+    pub(crate) fn add_other(&self, age: Word, shift: u32) -> Fill {
+        let brimming = add(&self.other_sum, times(age, shift)) > BRIM;
+        Fill {
+            successes: self.successes.load(Ordering::Relaxed),
+            brimming,
+        }
     }
 
     pub(crate) fn overloads(&self) -> u32 {
