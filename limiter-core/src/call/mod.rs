@@ -188,7 +188,7 @@ impl<D: Depends> Call<D> {
         if is_new && self.depends.dependency().backlog().marks() == 0 {
             return self.start(0, None, left, now, random);
         }
-        self.go_on(left, now, random)
+        self.go_on(now, random)
     }
 
     /// What to do when it is over.
@@ -210,16 +210,16 @@ impl<D: Depends> Call<D> {
     /// Like [`step`](Call::step), with a slot that the adapter took for the next attempt, by waiting in its
     /// queue. Where no attempt is due the slot is freed.
     pub fn step_with(&mut self, slot: Slot, now: Timestamp, random: u32) -> Step {
-        let left = self.time.at(now);
+        self.time.at(now);
         // One that is held already is as good.
         if let Some(other) = self.slot.replace(slot) {
             self.release(other);
         }
-        self.go_on(left, now, random)
+        self.go_on(now, random)
     }
 
     #[inline(never)]
-    fn go_on(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
+    fn go_on(&mut self, now: Timestamp, random: u32) -> Step {
         if self.phase == Phase::Waiting {
             let (since, length) = (self.waits_since, self.waits_for);
             match now.since(since) {
@@ -235,13 +235,13 @@ impl<D: Depends> Call<D> {
         if self.phase < Phase::Waiting {
             let slot = self.slot.take();
             let marks = self.depends.dependency().backlog().marks();
-            return self.start(marks, slot, left, now, random);
+            return self.start(marks, slot, self.time.left(), now, random);
         }
         self.give_up_slot();
         if self.phase.is_over() {
             self.answer()
         } else {
-            self.look_after(left, now, random)
+            self.look_after(now, random)
         }
     }
 
@@ -275,14 +275,14 @@ impl<D: Depends> Call<D> {
 
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn finish_any(&mut self, number: u32, ending: Ending, now: Timestamp, random: u32) {
-        let left = self.time.at(now);
+        self.time.at(now);
         let is_it = |running: &Running| running.number == number;
-        if let Some(running) = self
+        if let Some(index) = self
             .running
-            .iter_mut()
-            .find_map(|it| it.take_if(|it| is_it(it)))
+            .iter()
+            .position(|it| it.as_ref().is_some_and(is_it))
         {
-            self.end(running, ending, left, now, random);
+            self.end(index, ending, now, random);
         }
     }
 

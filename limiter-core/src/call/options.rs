@@ -147,4 +147,10 @@ impl Allowance {
         self.left = Ticks::new(self.left.get().saturating_sub(passed.get()));
         self.left
     }
+
+    /// What was left when it was looked at last.
+    #[inline]
+    pub(super) const fn left(&self) -> Ticks {
+        self.left
+    }
 }

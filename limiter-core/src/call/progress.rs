@@ -116,7 +116,8 @@ impl<D: Depends> Call<D> {
 
     /// Ends attempts whose time is over, and sends a hedge when one is due.
     #[inline(never)]
-    pub(super) fn look_after(&mut self, left: Ticks, now: Timestamp, random: u32) -> Step {
+    pub(super) fn look_after(&mut self, now: Timestamp, random: u32) -> Step {
+        let left = self.time.left();
         let mut wake = now.after(left);
         for index in 0..self.running.len() {
             let Some(Some(running)) = self.running.get(index) else {
@@ -125,9 +126,7 @@ impl<D: Depends> Call<D> {
             let (number, timeout) = (running.number, running.timeout);
             let age = self.age(&running.admitted.slot, now);
             if left.get() == 0 || age >= timeout {
-                if let Some(running) = self.running.get_mut(index).and_then(Option::take) {
-                    self.end(running, Ending::timeout(), left, now, random);
-                }
+                self.end(index, Ending::timeout(), now, random);
                 return Step::Cancel(number);
             }
             wake = wake.min(due(timeout, age, now));
@@ -136,7 +135,7 @@ impl<D: Depends> Call<D> {
             let age = self.age(&first.admitted.slot, now);
             if age >= after {
                 self.hedge_after = None;
-                if let Some(hedge) = self.hedge(left, now, random) {
+                if let Some(hedge) = self.hedge(now, random) {
                     return hedge;
                 }
             } else {
@@ -153,7 +152,7 @@ impl<D: Depends> Call<D> {
         limiter.since_admission(slot, now)
     }
 
-    fn hedge(&mut self, left: Ticks, now: Timestamp, random: u32) -> Option<Step> {
+    fn hedge(&mut self, now: Timestamp, random: u32) -> Option<Step> {
         let dependency = self.depends.dependency();
         let policy = dependency.policy();
         if self.attempts >= self.most_attempts() || self.told_not_to || !dependency.calm(now) {
@@ -164,7 +163,7 @@ impl<D: Depends> Call<D> {
             .admit_attempt(who, marks, None, now, random, &mut self.events)
             .ok()?;
         let number = self.attempts.saturating_add(1);
-        Some(self.launch(admitted, number, true, left, now))
+        Some(self.launch(admitted, number, true, self.time.left(), now))
     }
 
     /// The attempt of this number, the only one that runs, did its work: when no rule has to be told, frees its
@@ -185,16 +184,12 @@ impl<D: Depends> Call<D> {
         true
     }
 
-    /// An attempt ended: settles it and decides what comes after.
+    /// The attempt in this place ended: settles it and decides what comes after.
     #[inline(never)]
-    pub(super) fn end(
-        &mut self,
-        running: Running,
-        ending: Ending,
-        left: Ticks,
-        now: Timestamp,
-        random: u32,
-    ) {
+    pub(super) fn end(&mut self, index: usize, ending: Ending, now: Timestamp, random: u32) {
+        let Some(running) = self.running.get_mut(index).and_then(Option::take) else {
+            return;
+        };
         // A timeout that the call's own deadline made early says nothing about the dependency.
         let ending = match ending.how {
             How::Timeout if running.end == End::Call => Ending::late(),
@@ -206,7 +201,7 @@ impl<D: Depends> Call<D> {
             How::Permanent | How::Ignored | How::Cancelled => Some(Phase::Permanent),
             _ => {
                 self.note(ending);
-                alone.then(|| self.plan(ending, left, now, random))
+                alone.then(|| self.plan(ending, now, random))
             }
         };
         let keep = self.holds && next == Some(Phase::Waiting);
@@ -241,7 +236,8 @@ impl<D: Depends> Call<D> {
     }
 
     /// Whether and when to try again, after the last attempt that was running failed.
-    fn plan(&mut self, ending: Ending, left: Ticks, now: Timestamp, random: u32) -> Phase {
+    fn plan(&mut self, ending: Ending, now: Timestamp, random: u32) -> Phase {
+        let left = self.time.left();
         let dependency = self.depends.dependency();
         let policy = dependency.policy();
         if self.told_not_to {

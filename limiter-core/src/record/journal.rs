@@ -67,19 +67,22 @@ impl Journal {
             (first, _) => first.is_err(),
         };
         let (place, found, other) = if second_leads {
-            (Place::B, second, first)
+            (Place::B, &second, &first)
         } else {
-            (Place::A, first, second)
+            (Place::A, &first, &second)
         };
         // Beside a version that is not understood the other's numbers go on.
-        let sequence = found.or(other).map_or(0, |record| record.sequence);
+        let sequence = match (found, other) {
+            (Ok(record), _) | (_, Ok(record)) => record.sequence,
+            _ => 0,
+        };
         // Of two that tell nothing the first says why, unless it was never written.
         let found = match (found, other) {
             (Err(RecordError::Version(_)), _) | (_, Err(RecordError::Blank)) => found,
             (Err(_), Err(_)) if second_leads => other,
             _ => found,
         };
-        (Self { sequence, place }, found)
+        (Self { sequence, place }, *found)
     }
 
     /// The bytes to write, and where: never over the record that is the newest.

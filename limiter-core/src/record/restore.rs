@@ -73,11 +73,11 @@ impl<L: Law, H: Latencies, C: Borrow<Policy>> Dependency<L, H, C> {
                 return Err(error);
             }
         };
-        let asleep = asleep
-            .as_secs()
+        let asleep = u32::try_from(asleep.as_secs())
+            .unwrap_or(u32::MAX)
             .saturating_mul(1_000)
-            .saturating_add(asleep.subsec_millis().into());
-        let asleep = units(u32::try_from(asleep).unwrap_or(u32::MAX), policy);
+            .saturating_add(asleep.subsec_millis());
+        let asleep = units(asleep, policy);
         self.budget().restore(record.balance, asleep, now);
         if record.unsettled {
             self.backlog().mark(OWED);
