@@ -188,7 +188,7 @@ impl<D: Depends> Call<D> {
         if is_new && self.depends.dependency().backlog().marks() == 0 {
             return self.start(0, None, left, now, random);
         }
-        self.go_on(now, random)
+        self.go_on(random)
     }
 
     /// What to do when it is over.
@@ -215,11 +215,12 @@ impl<D: Depends> Call<D> {
         if let Some(other) = self.slot.replace(slot) {
             self.release(other);
         }
-        self.go_on(now, random)
+        self.go_on(random)
     }
 
     #[inline(never)]
-    fn go_on(&mut self, now: Timestamp, random: u32) -> Step {
+    fn go_on(&mut self, random: u32) -> Step {
+        let (left, now) = (self.time.left(), self.time.now());
         if self.phase == Phase::Waiting {
             let (since, length) = (self.waits_since, self.waits_for);
             match now.since(since) {
@@ -229,19 +230,19 @@ impl<D: Depends> Call<D> {
                 }
                 Some(_) => return self.waits(since.after(length)),
                 // The clock was set back: wait no longer than from now on.
-                None => return self.wait(length, now),
+                None => return self.wait(length),
             }
         }
         if self.phase < Phase::Waiting {
             let slot = self.slot.take();
             let marks = self.depends.dependency().backlog().marks();
-            return self.start(marks, slot, self.time.left(), now, random);
+            return self.start(marks, slot, left, now, random);
         }
         self.give_up_slot();
         if self.phase.is_over() {
             self.answer()
         } else {
-            self.look_after(now, random)
+            self.look_after(random)
         }
     }
 
@@ -282,7 +283,7 @@ impl<D: Depends> Call<D> {
             .iter()
             .position(|it| it.as_ref().is_some_and(is_it))
         {
-            self.end(index, ending, now, random);
+            self.end(index, ending, random);
         }
     }
 
@@ -305,7 +306,8 @@ impl<D: Depends> Call<D> {
 
     /// Gives up: what is running counts as given up by the caller, everything is freed.
     pub fn abandon(&mut self, now: Timestamp) -> Events {
-        self.settle_running(Ending::cancelled(), now, 0);
+        self.time.at(now);
+        self.settle_running(Ending::cancelled(), 0);
         self.free();
         if !self.phase.is_over() {
             self.phase = Phase::Abandoned;

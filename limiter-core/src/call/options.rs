@@ -153,4 +153,10 @@ impl Allowance {
     pub(super) const fn left(&self) -> Ticks {
         self.left
     }
+
+    /// When that was.
+    #[inline]
+    pub(super) const fn now(&self) -> Timestamp {
+        self.seen
+    }
 }

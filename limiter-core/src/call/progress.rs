@@ -31,7 +31,7 @@ impl<D: Depends> Call<D> {
         if marks & FRESH != 0 && first && dependency.backlog().take(FRESH) {
             let length = dependency.policy().backoff.first(random);
             self.slot = slot;
-            return self.wait(length, now);
+            return self.wait(length);
         }
         let who = if first {
             Who::First
@@ -43,7 +43,7 @@ impl<D: Depends> Call<D> {
                 if hedges {
                     self.hedge_after = dependency.hedge_delay();
                 }
-                self.launch(admitted, number, false, left, now)
+                self.launch(admitted, number, false)
             }
             Err(Denied::Refused(refusal)) => Step::GiveUp(GiveUp::Refused(refusal)),
             Err(Denied::Exhausted(exhausted)) => {
@@ -80,14 +80,8 @@ impl<D: Depends> Call<D> {
 
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
-    fn launch(
-        &mut self,
-        admitted: Admitted,
-        number: u32,
-        hedge: bool,
-        left: Ticks,
-        now: Timestamp,
-    ) -> Step {
+    fn launch(&mut self, admitted: Admitted, number: u32, hedge: bool) -> Step {
+        let (left, now) = (self.time.left(), self.time.now());
         let dependency = self.depends.dependency();
         let mut usual = dependency.timeout();
         if admitted.lease.is_probe() {
@@ -116,26 +110,26 @@ impl<D: Depends> Call<D> {
 
     /// Ends attempts whose time is over, and sends a hedge when one is due.
     #[inline(never)]
-    pub(super) fn look_after(&mut self, now: Timestamp, random: u32) -> Step {
-        let left = self.time.left();
+    pub(super) fn look_after(&mut self, random: u32) -> Step {
+        let (left, now) = (self.time.left(), self.time.now());
         let mut wake = now.after(left);
         for index in 0..self.running.len() {
             let Some(Some(running)) = self.running.get(index) else {
                 continue;
             };
             let (number, timeout) = (running.number, running.timeout);
-            let age = self.age(&running.admitted.slot, now);
+            let age = self.age(&running.admitted.slot);
             if left.get() == 0 || age >= timeout {
-                self.end(index, Ending::timeout(), now, random);
+                self.end(index, Ending::timeout(), random);
                 return Step::Cancel(number);
             }
             wake = wake.min(due(timeout, age, now));
         }
         if let (Some(after), Some(Some(first))) = (self.hedge_after, self.running.first()) {
-            let age = self.age(&first.admitted.slot, now);
+            let age = self.age(&first.admitted.slot);
             if age >= after {
                 self.hedge_after = None;
-                if let Some(hedge) = self.hedge(now, random) {
+                if let Some(hedge) = self.hedge(random) {
                     return hedge;
                 }
             } else {
@@ -147,12 +141,13 @@ impl<D: Depends> Call<D> {
 
     /// How long an attempt has run, 0 when the clock was set back.
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
-    fn age(&self, slot: &Slot, now: Timestamp) -> Ticks {
+    fn age(&self, slot: &Slot) -> Ticks {
         let limiter = self.depends.dependency().limiter();
-        limiter.since_admission(slot, now)
+        limiter.since_admission(slot, self.time.now())
     }
 
-    fn hedge(&mut self, now: Timestamp, random: u32) -> Option<Step> {
+    fn hedge(&mut self, random: u32) -> Option<Step> {
+        let now = self.time.now();
         let dependency = self.depends.dependency();
         let policy = dependency.policy();
         if self.attempts >= self.most_attempts() || self.told_not_to || !dependency.calm(now) {
@@ -163,7 +158,7 @@ impl<D: Depends> Call<D> {
             .admit_attempt(who, marks, None, now, random, &mut self.events)
             .ok()?;
         let number = self.attempts.saturating_add(1);
-        Some(self.launch(admitted, number, true, self.time.left(), now))
+        Some(self.launch(admitted, number, true))
     }
 
     /// The attempt of this number, the only one that runs, did its work: when no rule has to be told, frees its
@@ -186,7 +181,7 @@ impl<D: Depends> Call<D> {
 
     /// The attempt in this place ended: settles it and decides what comes after.
     #[inline(never)]
-    pub(super) fn end(&mut self, index: usize, ending: Ending, now: Timestamp, random: u32) {
+    pub(super) fn end(&mut self, index: usize, ending: Ending, random: u32) {
         let Some(running) = self.running.get_mut(index).and_then(Option::take) else {
             return;
         };
@@ -201,7 +196,7 @@ impl<D: Depends> Call<D> {
             How::Permanent | How::Ignored | How::Cancelled => Some(Phase::Permanent),
             _ => {
                 self.note(ending);
-                alone.then(|| self.plan(ending, now, random))
+                alone.then(|| self.plan(ending, random))
             }
         };
         let keep = self.holds && next == Some(Phase::Waiting);
@@ -210,14 +205,14 @@ impl<D: Depends> Call<D> {
             running.admitted,
             ending,
             keep,
-            now,
+            self.time.now(),
             random,
             &mut self.events,
         );
         if let Some(phase) = next {
             self.phase = phase;
             if phase.is_over() {
-                self.settle_running(Ending::superseded(), now, random);
+                self.settle_running(Ending::superseded(), random);
             }
         }
     }
@@ -236,8 +231,8 @@ impl<D: Depends> Call<D> {
     }
 
     /// Whether and when to try again, after the last attempt that was running failed.
-    fn plan(&mut self, ending: Ending, now: Timestamp, random: u32) -> Phase {
-        let left = self.time.left();
+    fn plan(&mut self, ending: Ending, random: u32) -> Phase {
+        let (left, now) = (self.time.left(), self.time.now());
         let dependency = self.depends.dependency();
         let policy = dependency.policy();
         if self.told_not_to {
@@ -274,7 +269,8 @@ impl<D: Depends> Call<D> {
     }
 
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
-    pub(super) fn wait(&mut self, length: Ticks, now: Timestamp) -> Step {
+    pub(super) fn wait(&mut self, length: Ticks) -> Step {
+        let now = self.time.now();
         (self.waits_since, self.waits_for) = (now, length);
         self.phase = Phase::Waiting;
         self.waits(now.after(length))
@@ -282,7 +278,7 @@ impl<D: Depends> Call<D> {
 
     /// Settles whatever still runs, all alike.
     #[inline(never)]
-    pub(super) fn settle_running(&mut self, ending: Ending, now: Timestamp, random: u32) {
+    pub(super) fn settle_running(&mut self, ending: Ending, random: u32) {
         for index in 0..self.running.len() {
             if let Some(running) = self.running.get_mut(index).and_then(Option::take) {
                 let dependency = self.depends.dependency();
@@ -290,7 +286,7 @@ impl<D: Depends> Call<D> {
                     running.admitted,
                     ending,
                     false,
-                    now,
+                    self.time.now(),
                     random,
                     &mut self.events,
                 );
