@@ -69,15 +69,16 @@ impl<const N: usize> Ring<N> {
         }
     }
 
-    /// The words that are within the window at `now`, and 0 for the others. Stores nothing.
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    pub(crate) fn within(&self, shift: u8, now: Stamp) -> [u32; N] {
-        if self.current(shift, now).is_none() {
-            return self.after_a_turn(shift, now);
-        }
-        self.buckets
-            .each_ref()
-            .map(|bucket| bucket.load(Ordering::Relaxed))
+    /// The words that are within the window at `now`. Stores nothing.
+    #[inline]
+    pub(crate) fn within(&self, shift: u8, now: Stamp) -> impl Iterator<Item = u32> {
+        let wheel = self.wheel(shift, 0);
+        let Place { bucket, fresh, .. } = wheel.place(now);
+        // Nobody came yet in those that are fresh.
+        (fresh..N as u32).filter_map(move |back| {
+            let bucket = wheel.bucket(bucket.wrapping_sub(back))?;
+            Some(bucket.load(Ordering::Relaxed))
+        })
     }
 
     /// The bucket of `now`, if the ring turned to it last. Only where code is cheap: elsewhere there is one for
@@ -93,14 +94,6 @@ impl<const N: usize> Ring<N> {
             return None;
         }
         self.buckets.get(number as usize & (N - 1))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn after_a_turn(&self, shift: u8, now: Stamp) -> [u32; N] {
-        let wheel = self.wheel(shift, 0);
-        let Place { bucket, fresh, .. } = wheel.place(now);
-        core::array::from_fn(|back| wheel.aged(bucket, fresh, back as u32))
     }
 
     /// Forgets everything.
@@ -151,14 +144,6 @@ impl Wheel<'_> {
     fn add_at(self, number: u32, counts: u32) {
         if let Some(bucket) = self.bucket(number) {
             add_to(bucket, self.tops, counts);
-        }
-    }
-
-    /// The word of so many buckets ago, 0 where nobody came yet.
-    fn aged(self, number: u32, fresh: u32, back: u32) -> u32 {
-        match self.bucket(number.wrapping_sub(back)) {
-            Some(bucket) if back >= fresh => bucket.load(Ordering::Relaxed),
-            _ => 0,
         }
     }
 
