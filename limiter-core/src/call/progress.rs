@@ -43,7 +43,7 @@ impl<D: Depends> Call<D> {
                 if hedges {
                     self.hedge_after = dependency.hedge_delay();
                 }
-                self.launch(admitted, number, false)
+                self.launch(admitted, number, false, left, now)
             }
             Err(Denied::Refused(refusal)) => Step::GiveUp(GiveUp::Refused(refusal)),
             Err(Denied::Exhausted(exhausted)) => {
@@ -80,8 +80,14 @@ impl<D: Depends> Call<D> {
 
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
-    fn launch(&mut self, admitted: Admitted, number: u32, hedge: bool) -> Step {
-        let (left, now) = (self.time.left(), self.time.now());
+    fn launch(
+        &mut self,
+        admitted: Admitted,
+        number: u32,
+        hedge: bool,
+        left: Ticks,
+        now: Timestamp,
+    ) -> Step {
         let dependency = self.depends.dependency();
         let mut usual = dependency.timeout();
         if admitted.lease.is_probe() {
@@ -158,7 +164,7 @@ impl<D: Depends> Call<D> {
             .admit_attempt(who, marks, None, now, random, &mut self.events)
             .ok()?;
         let number = self.attempts.saturating_add(1);
-        Some(self.launch(admitted, number, true))
+        Some(self.launch(admitted, number, true, self.time.left(), now))
     }
 
     /// The attempt of this number, the only one that runs, did its work: when no rule has to be told, frees its
