@@ -131,10 +131,10 @@ impl Requests {
     #[cfg_attr(target_pointer_width = "64", inline)]
     fn share_q16(&self, settings: &ThrottleSettings, now: Stamp) -> u32 {
         let (mut requests, mut accepts) = (0, 0);
-        for word in self.0.within(settings.shift, now) {
+        self.0.look(settings.shift, now, |word| {
             requests += word >> 16;
             accepts += word & 0xffff;
-        }
+        });
         settings.rule.share_q16(requests, accepts)
     }
 

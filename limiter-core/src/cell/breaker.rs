@@ -257,11 +257,11 @@ impl Circuit {
     #[cold]
     fn trips(&self, with: &Circuitry, now: Stamp) -> bool {
         let (mut total, mut failed, mut slow) = (0, 0, 0);
-        for word in self.ring.within(with.shift, now) {
+        self.ring.look(with.shift, now, |word| {
             total += word >> 21;
             failed += word >> 10 & 0x7ff;
             slow += word & 0x3ff;
-        }
+        });
         with.rule.trips(total, failed, slow)
     }
 

@@ -20,7 +20,7 @@
 //! turn: turned | Release | Relaxed | place      | who sees the move sees the buckets empty; a failure means that
 //!              |         |         |            | another turned it
 //! place        | Acquire | -       | turn       | see above
-//! within,clear | Relaxed | -       | -          | a picture
+//! look, clear  | Relaxed | -       | -          | a picture
 //! ```
 
 use super::sync::{AtomicU32, Ordering, const_unless_loom};
@@ -69,16 +69,23 @@ impl<const N: usize> Ring<N> {
         }
     }
 
-    /// The words that are within the window at `now`. Stores nothing.
+    /// Looks at the words that are within the window at `now`. Stores nothing.
     #[inline]
-    pub(crate) fn within(&self, shift: u8, now: Stamp) -> impl Iterator<Item = u32> {
+    pub(crate) fn look(&self, shift: u8, now: Stamp, mut see: impl FnMut(u32)) {
+        if self.current(shift, now).is_some() {
+            for bucket in &self.buckets {
+                see(bucket.load(Ordering::Relaxed));
+            }
+            return;
+        }
         let wheel = self.wheel(shift, 0);
         let Place { bucket, fresh, .. } = wheel.place(now);
         // Nobody came yet in those that are fresh.
-        (fresh..N as u32).filter_map(move |back| {
-            let bucket = wheel.bucket(bucket.wrapping_sub(back))?;
-            Some(bucket.load(Ordering::Relaxed))
-        })
+        for back in fresh..N as u32 {
+            if let Some(bucket) = wheel.bucket(bucket.wrapping_sub(back)) {
+                see(bucket.load(Ordering::Relaxed));
+            }
+        }
     }
 
     /// The bucket of `now`, if the ring turned to it last. Only where code is cheap: elsewhere there is one for
