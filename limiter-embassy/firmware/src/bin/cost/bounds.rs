@@ -38,10 +38,10 @@ pub(crate) struct Bounds {
 /// Without compare-and-swap, and atomics through critical sections.
 #[cfg(board = "microbit")]
 pub(crate) const BOUNDS: Bounds = Bounds {
-    pair: bound(140, 220),
-    overload: bound(75, 240),
+    pair: bound(140, 200),
+    overload: bound(75, 245),
     refusal: bound(50, 60),
-    aimd: untargeted(960),
+    aimd: untargeted(1_060),
     knee: untargeted(7_200),
     join: bound(40, 60),
     again: bound(40, 40),
@@ -50,16 +50,16 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     leave: bound(40, 55),
     clock: untargeted(20),
     withdraw: bound(50, 238),
-    call: bound(380, 2_650),
+    call: bound(380, 2_600),
     save: untargeted(2_600),
 };
 
 #[cfg(not(board = "microbit"))]
 pub(crate) const BOUNDS: Bounds = Bounds {
-    pair: bound(80, 158),
+    pair: bound(80, 108),
     overload: bound(40, 160),
     refusal: bound(20, 30),
-    aimd: untargeted(480),
+    aimd: untargeted(505),
     knee: untargeted(2_300),
     join: bound(40, 55),
     again: bound(40, 40),
@@ -68,6 +68,6 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     leave: bound(40, 40),
     clock: untargeted(20),
     withdraw: bound(40, 130),
-    call: bound(200, 1_490),
+    call: bound(200, 1_400),
     save: untargeted(2_050),
 };
