@@ -41,8 +41,8 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     pair: bound(140, 200),
     overload: bound(75, 245),
     refusal: bound(50, 60),
-    aimd: untargeted(1_060),
-    knee: untargeted(7_200),
+    aimd: untargeted(1_080),
+    knee: untargeted(7_800),
     join: bound(40, 60),
     again: bound(40, 40),
     release: bound(40, 155),
@@ -50,7 +50,7 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     leave: bound(40, 55),
     clock: untargeted(20),
     withdraw: bound(50, 238),
-    call: bound(380, 2_600),
+    call: bound(380, 2_650),
     save: untargeted(2_600),
 };
 
@@ -59,7 +59,7 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     pair: bound(80, 108),
     overload: bound(40, 160),
     refusal: bound(20, 30),
-    aimd: untargeted(505),
+    aimd: untargeted(520),
     knee: untargeted(2_300),
     join: bound(40, 55),
     again: bound(40, 40),
