@@ -13,6 +13,10 @@ const CLAIM_MOST: i32 = 75_600;
 pub(super) const BLOAT: i32 = 38_336;
 /// Below this middle (Q8) the two limits are far apart by themselves.
 const SMALL: u32 = 6 * 256;
+/// Below this middle (Q8), when less than nine tenths of the limit are in flight, only the throughput tells what a slot
+/// more is worth: so few stand empty between two arrivals, and the RTT claims too little.
+const FEW: u32 = 3 * 256;
+const NEARLY_ALL_Q8: u32 = 230;
 /// Successes that make a phase count fully.
 const FULL_PHASE: u32 = 60;
 
@@ -52,7 +56,13 @@ impl State {
         }
         let gained = high.rate - low.rate;
         let unqueued = grown - (high.rtt - low.rtt);
-        let claim = within(gained / 2 + unqueued / 2, -CLAIM_MOST, CLAIM_MOST);
+        let empty = window.inflight_avg_q8 < window.limit.saturating_mul(NEARLY_ALL_Q8);
+        let claim = if empty && self.middle < FEW {
+            gained
+        } else {
+            gained / 2 + unqueued / 2
+        };
+        let claim = within(claim, -CLAIM_MOST, CLAIM_MOST);
         let search = self.mode == Mode::Search;
         let (forget, weight_q8) = if search {
             (0, weight_q8)
