@@ -109,3 +109,24 @@ fn knee_gives_room_to_a_demand_between_its_two_limits() {
     assert_eq!(refused.count(), 0, "{demand}: {limits:?}");
     assert!(limits.iter().all(|&limit| limit < 2 * demand));
 }
+
+/// A slot of 20 ms that is asked for 150 times a second stands empty a quarter of the time; two are nearly enough, and
+/// twice the RTT says that the second was for nothing.
+#[test]
+fn knee_does_not_keep_to_a_single_slot_that_stands_empty_between_arrivals() {
+    let mut drive = Drive::new(Knee::new(), 2);
+    let mut alone = 0;
+    for round in 0..400 {
+        let (successes, rtt, inflight_q8) = match drive.limit {
+            1 => (375, 20, 192),
+            2 => (460, 37, 440),
+            limit => (500, u64::from(limit) * 20 - 4, limit * 256 - 48),
+        };
+        let mut window = drive.busy(rtt * MILLI);
+        (window.successes, window.elapsed) = (successes, Ticks::new(10 * SECOND));
+        window.inflight_avg_q8 = inflight_q8;
+        alone += u32::from(round >= 200 && drive.limit == 1);
+        drive.step(window);
+    }
+    assert_eq!(alone, 0, "of 200");
+}
