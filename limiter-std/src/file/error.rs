@@ -24,7 +24,7 @@ pub struct Mistake {
     /// Fields that it is about too: where one of them is wrong, this may only follow from that.
     about: Vec<&'static str>,
     /// The field that was meant by a name that there is not.
-    meant: Option<Names>,
+    meant: Option<Box<Names>>,
 }
 
 impl Mistake {
@@ -53,6 +53,7 @@ impl Mistake {
         });
         // What is written itself has mistakes of its own.
         let meant = meant.filter(|meant: &Names| source.at_names(meant).is_none());
+        let meant = meant.map(Box::new);
         Self {
             meant,
             ..Self::at(source, names, why)
@@ -98,7 +99,9 @@ impl Mistake {
 
     /// What is wrong with it: the field, and the one that was meant by it.
     pub(super) fn wrong(self) -> impl Iterator<Item = Names> {
-        [self.names].into_iter().chain(self.meant)
+        [self.names]
+            .into_iter()
+            .chain(self.meant.map(|meant| *meant))
     }
 
     /// The path of the field, empty where the text as a whole cannot be read.

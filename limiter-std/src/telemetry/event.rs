@@ -301,6 +301,12 @@ pub trait Observer: Send {
     fn seen(&mut self, source: &str, seen: &Seen) {
         let _ = (source, seen);
     }
+
+    /// A source is not looked at any more: it is gone, was forgotten, or another has taken its name, whose counts begin
+    /// anew. Told before what is seen of that one.
+    fn gone(&mut self, source: &str) {
+        let _ = source;
+    }
 }
 
 impl<F: FnMut(&Event<'_>) + Send> Observer for F {

@@ -1,17 +1,15 @@
 //! Publishing to the `metrics` facade.
 
 mod names;
+mod series;
 
 pub use names::{ALL, Kind, Metric};
 
-use super::source::refused;
-use super::{DependencySeen, Event, LimiterCounts, LimiterSeen, Observer, Seen};
-use crate::{PartitionSnapshot, Watched};
-use ::metrics::{SharedString, counter, gauge};
+use super::{Event, Observer, Seen};
+use ::metrics::{Label, SharedString, counter, gauge};
 use core::time::Duration;
-use limiter_core::{BreakerState, Tokens};
-use std::collections::HashMap;
-use std::sync::Arc;
+use series::{Labels, counts, gauges};
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 /// How often gauges and counters are written: scrapers come every 15 s or so.
@@ -20,7 +18,9 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(1);
 /// An [`Observer`] that publishes what a monitor sees to the recorder of the [`metrics`] facade, once a
 /// second for each source, and edges as they come.
 ///
-/// No request ever reaches the recorder. Counters are read off the library's own and set to them.
+/// No request ever reaches the recorder. Counters begin with what the library has counted, and go on by what it
+/// counts, also when another limiter takes a name and when a count of 32 bits wraps. Of a source that is gone, gauges
+/// are 0.
 ///
 /// ```
 /// use limiter_std::{Limiter, telemetry::{Metrics, Monitor}};
@@ -34,7 +34,17 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(1);
 #[doc = include_str!("metrics/table.md")]
 #[derive(Debug)]
 pub struct Metrics {
-    published: HashMap<String, Instant>,
+    published: HashMap<SharedString, Published>,
+    /// Names of which the last look told that what had them is gone: others may have them now.
+    free: HashSet<SharedString>,
+    looks: bool,
+}
+
+/// What was published of a source, and when.
+#[derive(Debug)]
+struct Published {
+    at: Instant,
+    seen: Seen,
 }
 
 impl Metrics {
@@ -45,21 +55,8 @@ impl Metrics {
         }
         Self {
             published: HashMap::new(),
-        }
-    }
-
-    fn is_due(&mut self, source: &str) -> bool {
-        let now = Instant::now();
-        match self.published.get_mut(source) {
-            Some(last) if now.duration_since(*last) < PUBLISH_EVERY => false,
-            Some(last) => {
-                *last = now;
-                true
-            }
-            None => {
-                self.published.insert(source.to_owned(), now);
-                true
-            }
+            free: HashSet::new(),
+            looks: false,
         }
     }
 }
@@ -77,165 +74,62 @@ impl Observer for Metrics {
     }
 
     fn seen(&mut self, source: &str, seen: &Seen) {
-        if !self.is_due(source) {
+        self.looks = true;
+        let now = Instant::now();
+        let source = SharedString::from(source.to_owned());
+        let before = self.published.get_mut(&source);
+        if before
+            .as_ref()
+            .is_some_and(|before| now.duration_since(before.at) < PUBLISH_EVERY)
+        {
             return;
         }
-        let source = Named(source.to_owned().into());
-        if let Some(limiter) = &seen.limiter {
-            source.limiter(limiter);
+        for (metric, of, value) in gauges(seen) {
+            gauge!(metric, labels(&source, &of)).set(value);
         }
-        if let Some(counts) = &seen.requests {
-            source.requests(counts);
-        }
-        for (reason, count) in seen.watched.iter().flat_map(Watched::by_reason) {
-            source.counter(names::WOULD_REFUSE, "reason", reason, count);
-        }
-        for partition in &seen.partitions {
-            source.partition(partition);
-        }
-        if let Some(dependency) = &seen.dependency {
-            source.dependency(dependency);
-        }
-        if let Some(budget) = &seen.budget {
-            source.gauge(names::BUDGET_BALANCE, tokens(budget.balance));
-            source.gauge(names::BUDGET_CAPACITY, tokens(budget.capacity));
-        }
-        if let Some(breaker) = seen.breaker {
-            for (state, holds) in [
-                ("closed", breaker == BreakerState::Closed),
-                ("open", matches!(breaker, BreakerState::Open { .. })),
-                ("half_open", breaker == BreakerState::HalfOpen),
-            ] {
-                source.flag(names::BREAKER_STATE, "state", state, holds);
+        match before {
+            Some(before) => {
+                let new = counts(seen).into_iter().zip(counts(&before.seen));
+                for ((metric, of, count), (_, _, before)) in new {
+                    counter!(metric, labels(&source, &of)).increment(count.since(before));
+                }
+                (before.at, before.seen) = (now, seen.clone());
+            }
+            None => {
+                let goes_on = self.free.remove(&source);
+                for (metric, of, count) in counts(seen) {
+                    let counter = counter!(metric, labels(&source, &of));
+                    if goes_on {
+                        counter.increment(count.get());
+                    } else {
+                        counter.absolute(count.get());
+                    }
+                }
+                let (at, seen) = (now, seen.clone());
+                self.published.insert(source, Published { at, seen });
             }
         }
-        let overload = seen.overload;
-        for (state, holds) in [
-            ("queue_building", overload.queue_building),
-            ("saturated", overload.saturated),
-            ("shedding", overload.shedding),
-            ("would_shed", overload.would_shed),
-            ("dependency_refuses", overload.dependency_refuses),
-            ("budget_empty", overload.budget_empty),
-            ("watches_only", seen.watches_only),
-        ] {
-            source.flag(names::STATE, "state", state, holds);
+    }
+
+    fn gone(&mut self, source: &str) {
+        let source = SharedString::from(source.to_owned());
+        // Nobody is overloaded there any more: what stays in the recorder is not to say so for ever.
+        let last = self.published.remove(&source);
+        for (metric, of, _) in last.iter().flat_map(|last| gauges(&last.seen)) {
+            gauge!(metric, labels(&source, &of)).set(0.0);
         }
+        // The first that is told of another look.
+        if core::mem::take(&mut self.looks) {
+            self.free.clear();
+        }
+        self.free.insert(source);
     }
 }
 
-/// The name of a source, as a label.
-struct Named(SharedString);
-
-impl Named {
-    fn limiter(&self, seen: &LimiterSeen) {
-        let snapshot = &seen.snapshot;
-        self.gauge(names::LIMIT, snapshot.limit);
-        self.gauge(names::INFLIGHT, snapshot.inflight);
-        self.gauge(names::PEAK, seen.peak);
-        self.gauge(names::IDLE, seen.snapshot.idle);
-        self.gauge(names::UTILISATION, f64::from(seen.utilisation) / 1e3);
-        self.gauge(names::QUEUE_LENGTH, seen.waiting as f64);
-        self.gauge(names::QUEUE_OLDEST, seen.oldest.as_secs_f64());
-        self.gauge(names::RTT, seen.rtt.as_secs_f64());
-        counter!(names::CUTS, "limiter" => self.0.clone()).absolute(seen.cuts as u64);
-    }
-
-    fn requests(&self, counts: &LimiterCounts) {
-        counter!(names::ADMITTED, "limiter" => self.0.clone()).absolute(counts.admitted as u64);
-        for (outcome, count) in [
-            ("success", counts.succeeded),
-            ("overload", counts.overloaded),
-            ("failure", counts.failed),
-            ("ignored", counts.ignored),
-            ("cancelled", counts.cancelled),
-        ] {
-            self.counter(names::OUTCOMES, "outcome", outcome, count);
-        }
-        for (reason, count) in counts.refused.by_reason() {
-            self.counter(names::REFUSED, "reason", reason, count);
-        }
-    }
-
-    fn partition(&self, partition: &PartitionSnapshot) {
-        let (name, seen) = (&partition.name, &partition.seen);
-        let inflight = seen.inflight.saturating_add(seen.pooled);
-        for (metric, value) in [
-            (names::PARTITION_QUOTA, seen.quota.into()),
-            (names::PARTITION_INFLIGHT, inflight.into()),
-            (names::PARTITION_QUEUE, partition.queued as f64),
-        ] {
-            gauge!(metric, "limiter" => self.0.clone(), "partition" => Arc::clone(name)).set(value);
-        }
-        for (metric, count) in [
-            (names::PARTITION_SUCCEEDED, seen.successes),
-            (
-                names::PARTITION_FAILED,
-                seen.overloads.wrapping_add(seen.failures),
-            ),
-        ] {
-            let labels = [
-                ("limiter", self.0.clone()),
-                ("partition", SharedString::from(Arc::clone(name))),
-            ];
-            counter!(metric, &labels).absolute(count.into());
-        }
-    }
-
-    fn dependency(&self, seen: &DependencySeen) {
-        let counts = &seen.counts;
-        for (end, count) in [
-            ("succeeded", counts.succeeded),
-            ("gave_up", counts.gave_up),
-            ("dropped", counts.dropped),
-        ] {
-            self.counter(names::CALLS, "end", end, count);
-        }
-        let first = counts
-            .attempts
-            .wrapping_sub(counts.retries)
-            .wrapping_sub(counts.hedges);
-        for (kind, count) in [
-            ("first", first),
-            ("retry", counts.retries),
-            ("hedge", counts.hedges),
-        ] {
-            self.counter(names::ATTEMPTS, "kind", kind, count);
-        }
-        for (name, count) in [
-            (names::TIMEOUTS, counts.timeouts),
-            (names::REFUSALS, counts.refused_by_dependency),
-        ] {
-            counter!(name, "limiter" => self.0.clone()).absolute(count as u64);
-        }
-        for (by, count) in refused(counts) {
-            self.counter(names::CALLS_REFUSED, "by", by, count);
-        }
-        self.counter(
-            names::CALLS_REFUSED,
-            "by",
-            "budget",
-            counts.refused_by_budget,
-        );
-        counter!(names::BREAKER_OPENED, "limiter" => self.0.clone()).absolute(counts.opened as u64);
-        self.gauge(names::BACKING_OFF, seen.backing_off);
-        self.gauge(names::TIMEOUT, seen.timeout.as_secs_f64());
-        self.gauge(names::THROTTLED, f64::from(seen.throttled) / 1e3);
-    }
-
-    fn gauge(&self, name: &'static str, value: impl Into<f64>) {
-        gauge!(name, "limiter" => self.0.clone()).set(value.into());
-    }
-
-    fn flag(&self, name: &'static str, label: &'static str, value: &'static str, holds: bool) {
-        gauge!(name, "limiter" => self.0.clone(), label => value).set(f64::from(u8::from(holds)));
-    }
-
-    fn counter(&self, name: &'static str, label: &'static str, value: &'static str, count: usize) {
-        counter!(name, "limiter" => self.0.clone(), label => value).absolute(count as u64);
-    }
-}
-
-fn tokens(tokens: Tokens) -> f64 {
-    f64::from(tokens.get()) / f64::from(Tokens::ONE.get())
+fn labels(source: &SharedString, of: &Labels) -> Vec<Label> {
+    let own = Label::new("limiter", source.clone());
+    let other = of
+        .iter()
+        .map(|(key, value)| Label::new(*key, value.clone()));
+    [own].into_iter().chain(other).collect()
 }

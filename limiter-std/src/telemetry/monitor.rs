@@ -61,11 +61,36 @@ pub struct Monitor {
 
 #[derive(Default)]
 struct Common {
-    watched: Mutex<Vec<Entry>>,
+    watched: Mutex<Watched>,
     /// Held while observers are told; those who come meanwhile wait in `new`.
     observers: Mutex<Vec<Box<dyn Observer>>>,
     new: Mutex<Vec<Box<dyn Observer>>>,
     bell: Arc<Bell>,
+}
+
+#[derive(Default)]
+struct Watched {
+    entries: Vec<Entry>,
+    /// Names of those that are not looked at any more, of which observers were not told.
+    gone: Vec<Arc<str>>,
+}
+
+impl Watched {
+    fn seen(&self) -> Vec<(Arc<str>, Seen)> {
+        let seen = |watched: &Entry| Some((Arc::clone(&watched.name), watched.seen.clone()?));
+        self.entries.iter().filter_map(seen).collect()
+    }
+
+    fn keep(&mut self, mut stays: impl FnMut(&mut Entry) -> bool) {
+        self.entries.retain_mut(|entry| {
+            let stays = stays(entry);
+            // Nobody was told of one that was never seen.
+            if !stays && entry.seen.is_some() {
+                self.gone.push(Arc::clone(&entry.name));
+            }
+            stays
+        });
+    }
 }
 
 /// A source under its name.
@@ -166,17 +191,20 @@ impl Monitor {
             seen: None,
         };
         let mut all = self.watched();
-        match all.iter_mut().find(|other| other.name == watched.name) {
-            Some(other) => *other = watched,
-            None => all.push(watched),
-        }
+        let place = all
+            .entries
+            .iter()
+            .position(|other| other.name == watched.name);
+        all.keep(|other| other.name != watched.name);
+        let place = place.unwrap_or(all.entries.len());
+        all.entries.insert(place, watched);
         drop(all);
         self
     }
 
     /// Looks no more at what has this name.
     pub fn forget(&self, name: &str) {
-        self.watched().retain(|watched| {
+        self.watched().keep(|watched| {
             let stays = &*watched.name != name;
             if !stays {
                 watched.source.arm(0);
@@ -202,11 +230,16 @@ impl Monitor {
         observers.append(&mut lock(&self.common.new));
         let mut events = Vec::new();
         // Under the lock of what is watched no code of the user's runs but the clocks.
-        self.watched()
-            .retain_mut(|watched| watched.look(&mut events));
-        let (at, seen) = (SystemTime::now(), self.all());
+        let mut all = self.watched();
+        all.keep(|watched| watched.look(&mut events));
+        let (gone, seen) = (core::mem::take(&mut all.gone), all.seen());
+        drop(all);
+        let at = SystemTime::now();
         observers.retain_mut(|observer| {
             let told = catch_unwind(AssertUnwindSafe(|| {
+                for source in &gone {
+                    observer.gone(source);
+                }
                 for (source, edge, watches_only) in &events {
                     observer.edge(&Event {
                         source,
@@ -226,15 +259,9 @@ impl Monitor {
 
     /// What was seen at the last look, in the order in which sources were given.
     pub fn seen(&self) -> Vec<(String, Seen)> {
-        let each = self.all().into_iter();
+        let each = self.watched().seen().into_iter();
         each.map(|(name, seen)| (name.as_ref().to_owned(), seen))
             .collect()
-    }
-
-    fn all(&self) -> Vec<(Arc<str>, Seen)> {
-        let all = self.watched();
-        let seen = |watched: &Entry| Some((Arc::clone(&watched.name), watched.seen.clone()?));
-        all.iter().filter_map(seen).collect()
     }
 
     /// Looks in a thread of its own, ten times a second and when a limiter calls, until the handle is dropped.
@@ -290,7 +317,7 @@ impl Monitor {
         }
     }
 
-    fn watched(&self) -> MutexGuard<'_, Vec<Entry>> {
+    fn watched(&self) -> MutexGuard<'_, Watched> {
         lock(&self.common.watched)
     }
 }

@@ -154,3 +154,43 @@ fn a_label_has_few_values_whatever_is_asked_for() {
         assert!(series <= 5 * most, "{}: {series}", metric.name);
     }
 }
+
+/// One that takes the name of another goes on where that one ended, also when it has counted less.
+#[test]
+fn counters_go_on_under_a_name_that_another_takes_and_gauges_of_what_is_gone_are_zero() {
+    let kept = Kept::default();
+    let api = [("limiter", "api")];
+    let value = |name| kept.value(name, &api).unwrap();
+    metrics::with_local_recorder(&kept, || {
+        let monitor = Monitor::new();
+        monitor.observe(Metrics::new());
+        let full = |times: usize| {
+            let limiter = Limiter::try_new(Config::new(Fixed).initial(1)).unwrap();
+            monitor.limiter("api", &limiter);
+            for _ in 0..times {
+                let held = limiter.try_acquire().unwrap();
+                assert!(limiter.try_acquire().is_err());
+                held.finish(Outcome::Success);
+            }
+            let held = limiter.try_acquire().unwrap();
+            monitor.look();
+            assert_eq!(value("limiter_inflight"), 1.0);
+            drop(held);
+            limiter
+        };
+        drop(full(9));
+        assert_eq!(value("limiter_admitted_total"), 10.0);
+        let second = full(4);
+        assert_eq!(value("limiter_admitted_total"), 15.0);
+        let refused = [("limiter", "api"), ("reason", "at_limit")];
+        let counted = kept.value("limiter_refused_total", &refused);
+        assert_eq!(counted, Some(13.0));
+        let state = [("limiter", "api"), ("state", "shedding")];
+        assert_eq!(kept.value("limiter_state", &state), Some(1.0));
+        drop(second);
+        monitor.look();
+        assert_eq!(value("limiter_limit"), 0.0);
+        assert_eq!(kept.value("limiter_state", &state), Some(0.0));
+        assert_eq!(value("limiter_admitted_total"), 15.0);
+    });
+}

@@ -38,7 +38,8 @@ impl CounterFn for One {
     }
 
     fn absolute(&self, value: u64) {
-        self.change(|kept| *kept = value as f64);
+        // As the atomics of recorders do: never down.
+        self.change(|kept| *kept = kept.max(value as f64));
     }
 }
 

@@ -3,10 +3,12 @@
 use crate::Looker;
 use crate::common::fixed;
 use limiter_std::law::Fixed;
+use limiter_std::telemetry::{Event, Monitor, Observer, Seen};
 use limiter_std::{
     CallOptions, Config, Dependency, DependencyConfig, Ending, Guarantee, Limiter, ManualClock,
     Partitions, Priority, Request,
 };
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[test]
@@ -129,4 +131,41 @@ fn a_dependency_that_refuses_by_a_limit_of_its_own_is_not_calm() {
     assert!(looker.monitor.seen()[0].1.overload.dependency_refuses);
     clock.advance(Duration::from_secs(5));
     assert_eq!(looker.words(), ["the dependency refuses no more"]);
+}
+
+/// Keeps what it was told: of what, and whether it is there.
+struct Kept(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Kept {
+    fn edge(&mut self, _: &Event<'_>) {}
+
+    fn seen(&mut self, source: &str, _: &Seen) {
+        self.0.lock().unwrap().push(format!("{source} seen"));
+    }
+
+    fn gone(&mut self, source: &str) {
+        self.0.lock().unwrap().push(format!("{source} gone"));
+    }
+}
+
+#[test]
+fn what_is_gone_forgotten_or_replaced_is_told_once_and_before_what_takes_its_name() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let monitor = Monitor::new();
+    monitor.observe(Kept(Arc::clone(&told)));
+    let look = || {
+        monitor.look();
+        core::mem::take(&mut *told.lock().unwrap())
+    };
+    let [a, b, c, d] = [(); 4].map(|()| fixed(1).0);
+    monitor.limiter("a", &a).limiter("b", &b).limiter("c", &c);
+    assert_eq!(look(), ["a seen", "b seen", "c seen"]);
+    drop(a);
+    monitor.limiter("b", &d);
+    monitor.forget("c");
+    // Never seen.
+    monitor.limiter("e", &c);
+    monitor.forget("e");
+    assert_eq!(look(), ["b gone", "c gone", "a gone", "b seen"]);
+    assert_eq!(look(), ["b seen"]);
 }

@@ -22,6 +22,8 @@ struct Kept {
     /// When it began: tells a process from the next one.
     since: u64,
     sources: HashMap<String, Source>,
+    /// The highest number of a point of those that are gone.
+    gone: u64,
     events: VecDeque<Value>,
     looked: Option<Instant>,
 }
@@ -58,6 +60,7 @@ impl History {
         Self(Arc::new(Mutex::new(Kept {
             since: millis(SystemTime::now()),
             sources: HashMap::new(),
+            gone: 0,
             events: VecDeque::new(),
             looked: None,
         })))
@@ -93,11 +96,6 @@ impl History {
     pub(super) fn events(&self) -> Vec<Value> {
         self.kept().events.iter().rev().cloned().collect()
     }
-
-    /// Lets go what is not watched any more.
-    pub(super) fn retain(&self, is_watched: impl Fn(&str) -> bool) {
-        self.kept().sources.retain(|name, _| is_watched(name));
-    }
 }
 
 impl Observer for History {
@@ -116,20 +114,34 @@ impl Observer for History {
     }
 
     fn seen(&mut self, name: &str, seen: &Seen) {
-        let now = Instant::now();
+        self.see(name, seen, Instant::now());
+    }
+
+    fn gone(&mut self, name: &str) {
+        let mut kept = self.kept();
+        if let Some(source) = kept.sources.remove(name) {
+            kept.gone = kept.gone.max(source.number);
+        }
+    }
+}
+
+impl History {
+    fn see(&self, name: &str, seen: &Seen, now: Instant) {
         let mut kept = self.kept();
         kept.looked = Some(now);
         match kept.sources.get_mut(name) {
             Some(source) => source.add(seen, now),
             None => {
-                kept.sources.insert(name.to_owned(), Source::new(seen, now));
+                let source = Source::new(seen, now, kept.gone);
+                kept.sources.insert(name.to_owned(), source);
             }
         }
     }
 }
 
 impl Source {
-    fn new(seen: &Seen, now: Instant) -> Self {
+    /// Whose points have higher numbers than `number`: a page has those of whatever had its name.
+    fn new(seen: &Seen, now: Instant, number: u64) -> Self {
         Self {
             began: now,
             looks: 0,
@@ -137,7 +149,7 @@ impl Source {
             waiting: 0,
             counts: Counts::of(seen),
             points: VecDeque::new(),
-            number: 0,
+            number,
         }
     }
 
@@ -224,4 +236,42 @@ pub(super) fn round(value: f64) -> f64 {
 pub(super) fn millis(at: SystemTime) -> u64 {
     let since = at.duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admitted(count: usize) -> Seen {
+        let requests = LimiterCounts {
+            admitted: count,
+            ..LimiterCounts::default()
+        };
+        Seen {
+            requests: Some(requests),
+            ..Seen::default()
+        }
+    }
+
+    /// The page has the points of the one before, and asks for what comes after them.
+    #[test]
+    fn one_that_takes_a_name_has_rates_and_points_of_its_own_that_come_after_the_others() {
+        let (mut history, start) = (History::new(), Instant::now());
+        let see = |history: &History, count, secs| {
+            history.see("api", &admitted(count), start + Duration::from_secs(secs));
+        };
+        see(&history, 1_000, 0);
+        see(&history, 1_100, 1);
+        see(&history, 1_200, 2);
+        let before = history.points("api", 0).len() as u64;
+        assert_eq!(before, 2);
+        history.gone("api");
+        assert!(history.points("api", 0).is_empty());
+        see(&history, 10, 3);
+        see(&history, 15, 4);
+        let [point] = &history.points("api", before)[..] else {
+            panic!("one point");
+        };
+        assert_eq!(point[5], 5.0, "{point}");
+    }
 }

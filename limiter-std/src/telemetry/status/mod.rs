@@ -112,7 +112,6 @@ impl Known {
 
 fn data(monitor: &Monitor, history: &History, known: &Known) -> String {
     let seen = monitor.seen();
-    history.retain(|name| seen.iter().any(|(watched, _)| watched == name));
     let sources = seen.iter().enumerate().map(|(index, (name, seen))| {
         let after = known.0.get(index).copied().unwrap_or(0);
         let mut source = source(seen);
