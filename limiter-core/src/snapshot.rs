@@ -48,18 +48,26 @@ pub struct Snapshot {
 impl Snapshot {
     /// Whether less than an eighth is left of what may be used.
     pub const fn is_nearly_full(&self) -> bool {
-        nearly_full(self.inflight, self.usable())
+        !self.is_unused() && nearly_full(self.inflight, self.usable())
     }
 
     /// Inflight against what may be used, the limit without what is idle, per mille: the gauge that saturates first,
     /// fit for an autoscaler. It is 1,000 where the next request of whoever has no guarantee left is refused, above
-    /// that after the limit shrank below what is in flight, and 1,000 when closed.
+    /// that after the limit shrank below what is in flight, 0 while nothing is, and 1,000 when closed.
     pub const fn utilisation(&self) -> u32 {
+        if self.is_unused() {
+            return 0;
+        }
         match (self.inflight as u64 * 1000).checked_div(self.usable() as u64) {
             Some(share) if share < u32::MAX as u64 => share as u32,
             Some(_) => u32::MAX,
             None => 1000,
         }
+    }
+
+    /// Also where all of the limit is guaranteed to partitions.
+    const fn is_unused(&self) -> bool {
+        self.inflight == 0 && self.limit != 0
     }
 
     const fn usable(&self) -> u32 {

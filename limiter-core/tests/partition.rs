@@ -53,6 +53,25 @@ fn a_refusal_leaves_no_trace_in_any_count() {
     assert_eq!(store.limiter().snapshot().inflight, 5, "what is booked");
 }
 
+/// Quotas follow at the next request.
+#[test]
+fn nothing_is_in_flight_and_nothing_full_while_quotas_are_those_of_another_limit() {
+    let store = store(20, [Guarantee::of(500), Guarantee::of(400)]);
+    assert!(
+        store
+            .admit(&WHO[0], NOW)
+            .is_ok_and(|seat| !store.release(seat).wake())
+    );
+    for limit in [10, 3, 30, 1, 20] {
+        store.limiter().set_limit(limit, NOW).unwrap();
+        let seen = store.snapshot();
+        assert_eq!((seen.inflight, seen.inflight_peak), (0, 0), "{limit}");
+        assert!(seen.idle <= limit, "{} of {limit}", seen.idle);
+        assert_eq!(seen.utilisation(), 0);
+        assert!(!seen.is_nearly_full());
+    }
+}
+
 #[test]
 fn quotas_follow_the_limit_and_leave_a_part_for_everybody_at_every_size() {
     let store = store(1, [Guarantee::of(600), Guarantee::of(300)]);

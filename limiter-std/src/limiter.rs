@@ -91,7 +91,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     #[inline]
     pub fn try_acquire(&self) -> Result<Permit<L, C>, Rejected> {
         self.try_now()
-            .map_err(|refused| self.shared.refused(refused))
+            .map_err(|refused| self.shared.refused(refused, &Request::new()))
     }
 
     /// Takes a slot, blocking the thread until there is one. For futures use
@@ -224,7 +224,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     /// None between newcomers. Those who wait in its class or a higher one go first.
     pub fn try_acquire_for(&self, request: Request) -> Result<Permit<L, C>, Rejected> {
         self.try_now_for(request)
-            .map_err(|rejected| self.refused(rejected))
+            .map_err(|rejected| self.refused(rejected, &request))
     }
 
     /// As [`acquire`](Limiter::acquire), for a request that says what it is.

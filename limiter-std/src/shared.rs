@@ -45,13 +45,10 @@ pub(crate) trait Lane {
 
     /// The gauges of this moment. Slots that are guaranteed to a partition and not in use are not in flight.
     fn snapshot(&self) -> Snapshot {
-        let mut seen = self.core().snapshot();
-        if let Way::Parted(parted) = self.way() {
-            seen.idle = parted.core.idle();
-            seen.inflight = seen.inflight.saturating_sub(seen.idle);
-            seen.inflight_peak = seen.inflight_peak.saturating_sub(seen.idle);
+        match self.way() {
+            Way::Plain(limiter) => limiter.snapshot(),
+            Way::Parted(parted) => parted.core.snapshot(),
         }
-        seen
     }
 
     /// How much is taken of what such a request may use, per mille; what is idle of its own guarantee it may.
@@ -173,7 +170,7 @@ pub(crate) trait Lane {
     }
 
     /// Counts a request that is refused for good, and hands the refusal on.
-    fn refused(&self, rejected: Rejected) -> Rejected {
+    fn refused(&self, rejected: Rejected, _: &Request) -> Rejected {
         self.alarm().call(REFUSAL);
         rejected
     }
@@ -381,12 +378,12 @@ impl<L: Law, C: Clock> Lane for Shared<L, C> {
         &self.alarm
     }
 
-    fn refused(&self, rejected: Rejected) -> Rejected {
+    fn refused(&self, rejected: Rejected, request: &Request) -> Rejected {
         self.counters.refused(rejected.reason);
         self.alarm.call(REFUSAL);
         match &self.door {
             Door::Plain(_) => rejected,
-            Door::Parted(parted) => parted.core.told(rejected),
+            Door::Parted(parted) => parted.core.told(rejected, &request.core),
         }
     }
 }

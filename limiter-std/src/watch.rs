@@ -10,10 +10,9 @@ use limiter_core::{RejectReason, Rejected};
 /// What a limiter that [only watches](crate::Config::watch_only) would have refused, from
 /// [`Limiter::watched`](crate::Limiter::watched). Counts wrap, and stay when it enforces.
 ///
-/// What is let through so holds no slot and is not learned from. It is counted here: it is not among the refused of
-/// [`Limiter::counts`](crate::Limiter::counts), has a metric of its own, and events say that it would be refused. Only
-/// [its partition's](limiter_core::PartitionSnapshot::refused) count of the refused has it too, so that the partition
-/// can be told.
+/// What is let through so holds no slot and is not learned from. It is counted here and nowhere else: it is not among
+/// the refused of [`Limiter::counts`](crate::Limiter::counts) or of a partition, has a metric of its own, and events say
+/// that it would be refused.
 ///
 /// **Below what the server can do** limit and counts are those of a limiter that enforces. **Above it they say that
 /// requests would have been refused, when, and why, but not how many**: the server that nobody protects gets slow,

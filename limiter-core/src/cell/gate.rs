@@ -60,6 +60,10 @@ impl Seen {
 
     /// Someone left work.
     #[inline]
+    pub(crate) const fn held(self) -> bool {
+        self.0 & LOCKED != 0
+    }
+
     pub(crate) const fn pending(self) -> bool {
         self.0 & PENDING != 0
     }

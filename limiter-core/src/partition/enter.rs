@@ -90,10 +90,7 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
             }
             pooled = self.enter_pool(arrival, request, Some((place, room)));
         }
-        pooled.map_err(|refused| {
-            room.count_refused();
-            full(refused, place, room)
-        })
+        pooled.map_err(|refused| full(refused, place, room))
     }
 
     fn enter_room(

@@ -26,6 +26,7 @@ use crate::law::{Knee, Law};
 use crate::limiter::Limiter;
 use crate::permit::Slot;
 use crate::request::Request;
+use crate::snapshot::Snapshot;
 use crate::tag::{MOST_PLACES, Tag};
 use crate::time::{TickRate, Timestamp};
 
@@ -119,7 +120,7 @@ pub struct PartitionSnapshot {
     pub pooled: u32,
     /// Whether a part of its guarantee is lent.
     pub lent: bool,
-    /// Requests refused; where the limiter only watches those that were let through all the same.
+    /// Requests refused for good.
     pub refused: u32,
     /// Permits that ended with [`Outcome::Success`](crate::Outcome::Success): those that were timed, and what they stand for.
     pub successes: u32,
@@ -131,6 +132,14 @@ pub struct PartitionSnapshot {
     pub ignored: u32,
     /// Permits that ended with [`Outcome::Cancelled`](crate::Outcome::Cancelled).
     pub cancelled: u32,
+}
+
+/// What partitions do not use of what is in flight for the limiter inside.
+struct Unused {
+    /// Of their guarantees.
+    idle: u32,
+    /// That, what is left of guarantees that were larger, and what is owed to them.
+    booked: u32,
 }
 
 impl<const P: usize, L: Law> Partitioned<P, L> {
@@ -189,12 +198,20 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
     #[inline]
     pub fn admit(&self, request: &Request, now: Timestamp) -> Result<Seat, Rejected> {
         let weight = request.slots();
-        let tag = self.enter_newcomer(request, weight, now)?;
-        Ok(self.seat(weight, tag, now))
+        match self.enter_newcomer(request, weight, now) {
+            Ok(tag) => Ok(self.seat(weight, tag, now)),
+            Err(refused) => {
+                self.count_refused(request);
+                Err(refused)
+            }
+        }
     }
 
     /// As [`admit`](Partitioned::admit), but asks for the time only when there is a seat that is timed, or when more
     /// than the partition's own slots is to be thought of. `now` must not panic, for by then a slot may be taken.
+    ///
+    /// For adapters whose requests may wait or ask again: whom it refuses is not
+    /// [counted](PartitionSnapshot::refused).
     ///
     /// # Errors
     ///
@@ -272,21 +289,57 @@ impl<const P: usize, L: Law> Partitioned<P, L> {
         }
     }
 
-    /// Slots that are booked for partitions and not in use: in flight for the limiter inside, and for nobody else.
-    pub fn idle(&self) -> u32 {
-        let rooms = self.rooms.iter().take(self.books.held()).map(|room| {
-            let places = room.load();
-            places.quota().saturating_sub(places.inflight())
-        });
-        rooms.fold(self.books.owed(), u32::saturating_add)
+    /// The gauges of this moment, with what is [idle](Snapshot::idle) told apart from what is in flight.
+    pub fn snapshot(&self) -> Snapshot {
+        for _ in 0..30 {
+            let quotas_of = self.books.adopted();
+            let seen = self.look();
+            if !self.gate.read().held() && self.books.adopted() == quotas_of {
+                return seen;
+            }
+            // While quotas change they are of no limit; whoever changes them is soon done.
+        }
+        self.look()
     }
 
-    /// A refusal that tells what is [idle](Partitioned::idle) apart from what is in flight; for adapters, once for
-    /// a request that is refused for good.
-    pub fn told(&self, mut refused: Rejected) -> Rejected {
-        refused.idle = self.idle().min(refused.inflight);
-        refused.inflight -= refused.idle;
+    fn look(&self) -> Snapshot {
+        let mut seen = self.limiter.snapshot();
+        let unused = self.unused(seen.limit);
+        seen.idle = unused.idle;
+        for taken in [&mut seen.inflight, &mut seen.inflight_peak] {
+            *taken = taken.saturating_sub(unused.booked);
+        }
+        seen
+    }
+
+    fn unused(&self, limit: u32) -> Unused {
+        let (mut idle, mut booked) = (0_u32, self.books.owed());
+        for (index, room) in self.rooms.iter().enumerate().take(self.books.held()) {
+            let places = room.load();
+            let (quota, inflight) = (places.quota(), places.inflight());
+            booked = booked.saturating_add(quota.saturating_sub(inflight));
+            // The next who comes makes a quota of an older limit smaller.
+            let quota = quota.min(self.guaranteed(index, limit));
+            idle = idle.saturating_add(quota.saturating_sub(inflight));
+        }
+        Unused { idle, booked }
+    }
+
+    /// A refusal that tells what is [idle](Snapshot::idle) apart from what is in flight, and is counted; for adapters,
+    /// once for a request that is refused for good.
+    pub fn told(&self, mut refused: Rejected, request: &Request) -> Rejected {
+        self.count_refused(request);
+        let unused = self.unused(refused.limit);
+        refused.idle = unused.idle.min(refused.inflight);
+        refused.inflight = refused.inflight.saturating_sub(unused.booked);
         refused
+    }
+
+    #[cold]
+    fn count_refused(&self, request: &Request) {
+        if let Some(room) = request.place().and_then(|index| self.rooms.get(index)) {
+            room.count_refused();
+        }
     }
 
     /// One partition, `None` when there is none of that number.

@@ -38,7 +38,7 @@ impl Reading {
             let expires = Expires(now.after(RATE.ticks(left)));
             request.extensions_mut().insert(expires);
             if expires.0 <= now {
-                refuse(limiter, RejectReason::TimedOut)?;
+                refuse(limiter, RejectReason::TimedOut, None)?;
                 request.extensions_mut().insert(LetThrough);
             }
         }
@@ -58,7 +58,9 @@ impl Reading {
         let full = self.retries?;
         let sheds = self.marks.number(request.headers()) > 1
             && limiter.shared().utilisation_of(described) >= full;
-        sheds.then(|| refuse(limiter, RejectReason::AtLimit).map(|()| limiter.let_through()))
+        sheds.then(|| {
+            refuse(limiter, RejectReason::AtLimit, described).map(|()| limiter.let_through())
+        })
     }
 
     /// The time that is left of a request's, where it said so.
@@ -78,17 +80,23 @@ impl Reading {
         limiter: &Limiter<L, C>,
     ) -> Result<(), Rejected> {
         match request.extensions().get() {
-            Some(Expires(at)) if *at <= limiter.now() => refuse(limiter, RejectReason::TimedOut),
+            Some(Expires(at)) if *at <= limiter.now() => {
+                refuse(limiter, RejectReason::TimedOut, None)
+            }
             _ => Ok(()),
         }
     }
 }
 
 /// Refuses, unless the limiter only watches.
-fn refuse<L: Law, C: Clock>(limiter: &Limiter<L, C>, reason: RejectReason) -> Result<(), Rejected> {
+fn refuse<L: Law, C: Clock>(
+    limiter: &Limiter<L, C>,
+    reason: RejectReason,
+    described: Option<crate::Request>,
+) -> Result<(), Rejected> {
     let shared = limiter.shared();
     let refused = shared.unless_watching(shared.refusal(reason));
     refused
         .map(drop)
-        .map_err(|refused| limiter.refused(refused))
+        .map_err(|refused| limiter.refused(refused, &described.unwrap_or_default()))
 }

@@ -57,7 +57,7 @@ impl<L: Law, C: Clock> Limiter<L, C> {
     }
 
     /// Counts a request that is refused, and hands the refusal on.
-    pub(crate) fn refused(&self, rejected: Rejected) -> Rejected {
-        self.shared().refused(rejected)
+    pub(crate) fn refused(&self, rejected: Rejected, request: &Request) -> Rejected {
+        self.shared().refused(rejected, request)
     }
 }

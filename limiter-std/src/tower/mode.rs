@@ -101,7 +101,9 @@ fn now_or_later<S: Clone, W, L: Law, C: Clock>(
         Err(rejected) if rejected.reason != RejectReason::Closed => {
             Entry::Later(wait(later(limiter, asked)), take_ready(inner))
         }
-        ended => Entry::Now(ended.map_err(|rejected| limiter.refused(rejected))),
+        ended => Entry::Now(
+            ended.map_err(|rejected| limiter.refused(rejected, &asked.request.unwrap_or_default())),
+        ),
     }
 }
 

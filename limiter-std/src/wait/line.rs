@@ -79,11 +79,11 @@ impl<A: Lane> Line<A> {
             }
             Joined::Ended(ended) => {
                 self.queued = None;
-                let lane = self.lane.take();
+                let (lane, request) = (self.lane.take(), &self.wish.request);
                 lane.map_or(Poll::Pending, |lane| {
                     Poll::Ready(match ended {
                         Ok(slot) => Ok((lane, slot)),
-                        Err(refused) => Err(lane.refused(refused)),
+                        Err(refused) => Err(lane.refused(refused, request)),
                     })
                 })
             }
@@ -98,8 +98,8 @@ impl<A: Lane> Line<A> {
         };
         match key.and_then(|key| leave(&*lane, &key)) {
             Some(Ok(slot)) => Ok((lane, slot)),
-            Some(Err(refused)) => Err(lane.refused(refused)),
-            None => Err(lane.refused(timed_out(&*lane))),
+            Some(Err(refused)) => Err(lane.refused(refused, &self.wish.request)),
+            None => Err(lane.refused(timed_out(&*lane), &self.wish.request)),
         }
     }
 }

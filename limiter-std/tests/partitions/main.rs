@@ -339,3 +339,27 @@ fn new_shares_hold_on_a_partition_s_own_slots_at_once_from_code_and_by_a_reconfi
     store.reconfigure(&config).unwrap();
     assert_eq!(together(), 7 + 7);
 }
+
+#[test]
+fn a_partition_counts_who_was_refused_and_not_who_waited() {
+    let store = store();
+    let held = fill(&store, "reads");
+    let refused = || store.partitions()[0].seen.refused;
+    // Filling it asked for one more.
+    assert_eq!(refused(), 1);
+    let read = of(&store, "reads");
+    // The first takes three slots, and looks each time that one is free.
+    let mut waiting = vec![Task::queued_for(&store, read.weight(3))];
+    waiting.extend((0..4).map(|_| Task::queued_for(&store, read)));
+    held.into_iter()
+        .for_each(|permit| permit.finish(Outcome::Success));
+    waiting.iter_mut().for_each(|task| drop(task.permit()));
+    assert_eq!((refused(), store.counts().refused.total()), (1, 1));
+    // One that waited in vain is refused once.
+    let held = fill(&store, "reads");
+    let mut late = Task::queued_for(&store, read);
+    store.close();
+    assert!(matches!(late.poll(), Poll::Ready(Err(_))));
+    assert_eq!((refused(), store.counts().refused.total()), (3, 3));
+    drop(held);
+}
