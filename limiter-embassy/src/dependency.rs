@@ -131,7 +131,9 @@ impl<M: RawMutex, L: Law, H: Latencies, const WAITERS: usize> Dependency<M, L, H
         loop {
             Timer::after_secs(1).await;
             if let Some(kept) = self.kept {
-                kept.set_since(kept.since().saturating_add(1));
+                // Under the lock of those who write: a record that was just written is not older than it is.
+                self.journal
+                    .lock(|_| kept.set_since(kept.since().saturating_add(1)));
             }
         }
     }

@@ -114,10 +114,11 @@ impl<M: RawMutex, L: Law, const N: usize> Lane<'_, M, L, N> {
     }
 
     pub(crate) fn follow(self, change: Option<Change>, wake: bool) {
-        if let Some(change) = change {
-            self.line.reporter.changed(&change);
+        if let Some(change) = &change {
+            self.line.reporter.changed(change);
         }
-        if wake {
+        // Another limit may have made room although nothing was released.
+        if wake || change.is_some() {
             self.serve();
         }
     }
