@@ -70,32 +70,36 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
     ///
     /// As [`Limiter::try_acquire`], and [`RejectReason::TicketsOut`] when the table is empty.
     pub fn try_acquire(&self, now: Timestamp) -> Result<Ticket, Rejected> {
-        let slot = self.limiter.admit(now)?;
-        for (index, entry) in (0..u16::MAX).zip(&self.entries) {
-            if let Some(generation) = entry.take() {
-                return Ok(Ticket {
-                    sample: slot.sample(),
-                    generation,
-                    index,
-                    home: self.home(),
-                });
+        // A place first, for one that is given back makes room for nobody who waits.
+        let place = (0..u16::MAX)
+            .zip(&self.entries)
+            .find_map(|(index, entry)| Some((index, entry, entry.take()?)));
+        let Some((index, entry, generation)) = place else {
+            let seen = self.limiter.snapshot();
+            let reason = RejectReason::TicketsOut;
+            return Err(Rejected::new(reason, seen.limit, seen.inflight));
+        };
+        match self.limiter.admit(now) {
+            Ok(slot) => Ok(Ticket {
+                sample: slot.sample(),
+                generation,
+                index,
+                home: self.home(),
+            }),
+            Err(refused) => {
+                entry.give_back(generation);
+                Err(refused)
             }
         }
-        let _ = self.limiter.release(slot);
-        let seen = self.limiter.snapshot();
-        Err(Rejected::new(
-            RejectReason::TicketsOut,
-            seen.limit,
-            seen.inflight,
-        ))
     }
 
     /// Records how the work ended and frees the slot.
     ///
     /// # Errors
     ///
-    /// [`NotOut`] when the ticket was finished before or is of another limiter's table; nothing changes. One of
-    /// another table of the same limiter cannot be told from this one's: give a limiter one table.
+    /// [`NotOut`] when the ticket was finished before or is of another limiter's table; nothing changes. Another
+    /// limiter within 1 MiB of memory is always told, and any other but for one in 65,536. One of another table of the
+    /// same limiter cannot be told from this one's: give a limiter one table.
     pub fn finish(
         &self,
         ticket: Ticket,
@@ -121,9 +125,10 @@ impl<'a, const N: usize, L: Law> Tickets<'a, N, L> {
         Ok(self.limiter.settle_from_isr(slot, outcome, now))
     }
 
-    /// Where the limiter is, which does not move while it is borrowed: all of it in 1 MiB of memory.
+    /// Where the limiter is, which does not move while it is borrowed; within 1 MiB of memory no other has the same.
     fn home(&self) -> u16 {
-        (core::ptr::from_ref(self.limiter).addr() >> 4) as u16
+        let place = (core::ptr::from_ref(self.limiter).addr() as u64) >> 4;
+        (place ^ place >> 16 ^ place >> 32) as u16
     }
 
     fn claim(&self, ticket: Ticket) -> Result<Slot, NotOut> {

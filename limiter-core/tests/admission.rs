@@ -160,6 +160,8 @@ fn a_table_without_tickets_gives_its_slot_back() {
     let only = tickets.try_acquire(NOW).unwrap();
     let refused = tickets.try_acquire(NOW).unwrap_err();
     assert_eq!(refused.reason, RejectReason::TicketsOut);
+    // It took no slot, which it would have had to give back to whoever waits.
+    assert_eq!(limiter.snapshot().inflight_peak, 1);
     assert_eq!(limiter.snapshot().inflight, 1);
     assert!(tickets.finish(only, Outcome::Success, NOW).is_ok());
     assert_eq!(limiter.snapshot().inflight, 0);
