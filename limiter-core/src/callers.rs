@@ -225,6 +225,7 @@ impl<const CELLS: usize> Callers<CELLS> {
 struct Table<const CELLS: usize> {
     rows: [[Fading; CELLS]; ROWS as usize],
     total: Fading,
+    requests: Fading,
     used: Shared,
     period: Shared,
 }
@@ -238,6 +239,7 @@ impl<const CELLS: usize> Table<CELLS> {
                 #[cfg(limiter_loom)]
                 rows: core::array::from_fn(|_| core::array::from_fn(|_| Fading::new())),
                 total: Fading::new(),
+                requests: Fading::new(),
                 used: Shared::new(),
                 period: Shared::new(),
             }
@@ -267,6 +269,7 @@ impl<const CELLS: usize> Table<CELLS> {
         let least = judged.map(|(cell, _)| cell.read(period)).min();
         let census = Census {
             total,
+            requests: self.requests.read(period),
             used: self.used.get(),
             log_cells: CELLS.trailing_zeros(),
         };
@@ -278,6 +281,7 @@ impl<const CELLS: usize> Table<CELLS> {
             self.look_over(before, period);
         }
         self.total.add(weight, period, noise);
+        self.requests.add(1, period, noise);
         for (cell, _) in self.cells(key, period, seed) {
             cell.add(weight, period, noise);
         }
@@ -291,6 +295,7 @@ impl<const CELLS: usize> Table<CELLS> {
         let passed = turn.wrapping_sub(before / TURN);
         if passed >= ROWS {
             self.total.clear();
+            self.requests.clear();
         }
         let oldest = turn.wrapping_add(1) % ROWS;
         for (row, index) in self.rows.iter().zip(0..) {

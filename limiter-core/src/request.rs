@@ -54,7 +54,11 @@ impl Request {
 
     /// How many slots it takes, at least 1; 0 is refused.
     ///
-    /// A request that is heavier than what its class may use now is let in when nothing else is in flight: a
+    /// Choose the unit so that the usual request takes one or a few: a law counts in slots, and of a limit of which
+    /// one request takes hundreds it is slow to find the right one.
+    ///
+    /// A request that is heavier than what its class may use now is let in when nothing else is in flight of what is
+    /// not guaranteed to partitions, beside whatever these have in flight: a
     /// limit that was cut below the weight of all requests would otherwise refuse them all, and never learn
     /// that it may grow. One that is heavier than its class may use at the largest limit is refused at once,
     /// as [`TooHeavy`](crate::RejectReason::TooHeavy).

@@ -5,8 +5,8 @@ mod model;
 
 use limiter_core::law::Fixed;
 use limiter_core::{
-    Caller, Callers, Config, Guarantee, Limiter, Partitioned, Priority, RejectReason, Request,
-    Standing, TickRate, Timestamp,
+    Caller, Callers, Config, Guarantee, Limiter, Partitioned, Priority, Random, RejectReason,
+    Request, Standing, TickRate, Timestamp,
 };
 
 type Table = Callers<256>;
@@ -88,10 +88,38 @@ fn shares_are_told_whatever_the_unit_of_weights_is_as_long_as_they_can_be() {
     ] {
         let table = table();
         let mut callers: Vec<_> = (0..9).map(|number| (name(number), each)).collect();
-        callers.push((name(9), 2 * each));
+        callers.push((name(9), 10 * each));
         let now = at(used(&table, &callers, 1_000));
         assert_eq!(table.standing(name(9), now), expected, "{each}");
         assert_eq!(table.standing(name(0), now), Standing::Within, "{each}");
+    }
+}
+
+/// Ten that come at random, each with the same chance, for the same weight.
+#[test]
+fn callers_that_are_alike_by_chance_are_within_their_share_whatever_the_unit_of_weights_is() {
+    for (weight, every) in [
+        (1, 20),
+        (10, 20),
+        (100, 200),
+        (1_000, 200),
+        (100_000, 1_000),
+    ] {
+        let table = Callers::<1_024>::new(TickRate::MILLIS, 7);
+        let random = Random::new(11);
+        let (mut asked, mut beyond) = (0, 0);
+        for now in (1..60_000).map(at) {
+            for caller in (0..10).map(name) {
+                if random.word() % every != 0 {
+                    continue;
+                }
+                let standing = table.standing(caller, now);
+                asked += 1;
+                beyond += u32::from(standing != Standing::Within);
+                table.count(caller, standing, weight, now);
+            }
+        }
+        assert!(beyond * 100 < asked, "{weight}: {beyond} of {asked}");
     }
 }
 
