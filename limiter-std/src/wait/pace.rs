@@ -1,20 +1,21 @@
-//! How fast the queue moves: the time between two slots given to those who wait. No lock, no clock.
+//! How fast the queue moves: the time between two who waited and were given their slots. No lock, no clock.
 
 use limiter_core::{Ticks, Timestamp};
 
-/// Slots that are remembered: half of them are forgotten when there are twice as many. The mean of 32 to 64
+/// Requests that are remembered: half of them are forgotten when there are twice as many. The mean of 32 to 64
 /// gaps of any spread of a queue in the wild is right within a fifth, and old after a few round trips.
-const MEMORY: u64 = 64;
+const MEMORY: u32 = 64;
 
 /// Fewer tell nothing: nobody is refused for a forecast from a handful.
-const LEAST: u64 = 8;
+const LEAST: u32 = 8;
 
 /// Measured while somebody waits.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
-    /// How long somebody waited, in ticks, while `slots` were given.
+    /// How long somebody waited, in ticks, while `slots` were given to so many requests.
     busy: u64,
     slots: u64,
+    given: u32,
     /// When the last slot was given, or the first waiter came; `None` while nobody waits.
     since: Option<Timestamp>,
 }
@@ -33,17 +34,20 @@ impl Pace {
     /// `slots` were given to a waiter.
     pub(crate) fn served(&mut self, slots: u32, now: Timestamp) {
         self.busy = self.busy.saturating_add(self.open(now));
-        self.slots += u64::from(slots).min(MEMORY);
+        // None takes less than one, and as many as are remembered do not overflow.
+        self.slots += u64::from(slots.max(1));
+        self.given += 1;
         self.since = Some(now);
-        if self.slots >= MEMORY {
+        if self.given >= MEMORY {
             self.busy /= 2;
             self.slots /= 2;
+            self.given /= 2;
         }
     }
 
-    /// The mean time between two slots, `None` while too few were seen.
+    /// The mean time between two requests that were given their slots, `None` while too few were seen.
     pub(crate) fn gap(&self) -> Option<Ticks> {
-        (self.slots >= LEAST).then(|| Ticks::new(self.busy / self.slots))
+        (self.given >= LEAST).then(|| Ticks::new(self.busy / u64::from(self.given)))
     }
 
     /// The time that `slots` of the queue take, `None` while too few were seen.
@@ -53,7 +57,8 @@ impl Pace {
     pub(crate) fn forecast(&self, slots: u64, now: Timestamp) -> Option<Ticks> {
         let (gap, open) = (self.gap()?, self.open(now));
         let (busy, given) = if open > gap.get() {
-            (self.busy.saturating_add(open), self.slots + 1)
+            let usual = self.slots / u64::from(self.given);
+            (self.busy.saturating_add(open), self.slots + usual)
         } else {
             (self.busy, self.slots)
         };
@@ -89,11 +94,27 @@ mod tests {
     #[test]
     fn a_steady_queue_is_foreseen_exactly_and_one_that_was_hardly_seen_not_at_all() {
         let mut pace = Pace::default();
-        steady(&mut pace, 0, 100, LEAST - 1);
+        steady(&mut pace, 0, 100, u64::from(LEAST) - 1);
         assert_eq!(pace.forecast(10, at(700)), None);
         let now = steady(&mut pace, 700, 100, 500);
         assert_eq!(pace.forecast(10, at(now)), Some(Ticks::new(1_000)));
         assert_eq!(pace.forecast(0, at(now)), Some(Ticks::new(0)));
+    }
+
+    /// Whatever the unit that weights are in.
+    #[test]
+    fn heavy_requests_are_foreseen_as_light_ones_are() {
+        for weight in [1, 10, 1_000, 1_000_000] {
+            let mut pace = Pace::default();
+            pace.begin(at(0));
+            for request in 1..=200_u64 {
+                pace.served(weight, at(request * 100));
+            }
+            let ahead = 3 * u64::from(weight);
+            let waits = |now: u64| pace.forecast(ahead, at(20_000 + now)).unwrap().get();
+            assert_eq!((waits(0), waits(100)), (300, 300), "{weight}");
+            assert!((600..700).contains(&waits(5_000)), "{}", waits(5_000));
+        }
     }
 
     #[test]
@@ -118,7 +139,7 @@ mod tests {
     fn a_pace_that_changes_is_followed_within_two_memories() {
         let mut pace = Pace::default();
         let now = steady(&mut pace, 0, 100, 500);
-        let now = steady(&mut pace, now, 1_000, 2 * MEMORY);
+        let now = steady(&mut pace, now, 1_000, 2 * u64::from(MEMORY));
         let seen = pace.forecast(1, at(now)).unwrap().get();
         assert!((700..=1_000).contains(&seen), "{seen}");
     }
@@ -126,7 +147,7 @@ mod tests {
     #[test]
     fn no_clock_and_no_weight_overflows() {
         let mut pace = Pace::default();
-        for now in [0, u64::MAX, 5, u64::MAX] {
+        for now in [0, u64::MAX, 5, u64::MAX].repeat(30) {
             pace.begin(at(now));
             pace.served(u32::MAX, at(now));
             let _ = pace.forecast(u64::MAX, at(u64::MAX));
