@@ -313,6 +313,10 @@ impl<L: Law, C: Clock> Limiter<L, C> {
         self.shared.core().is_closed()
     }
 
+    pub(crate) const fn from_shared(shared: Arc<Shared<L, C>>) -> Self {
+        Self { shared }
+    }
+
     pub(crate) const fn shared(&self) -> &Arc<Shared<L, C>> {
         &self.shared
     }

@@ -3,14 +3,14 @@
 mod common;
 
 use common::{Count, poll};
-use limiter_std::law::Fixed;
+use limiter_std::law::{Decision, Fixed, Law, Reason, Window};
 use limiter_std::{
     Config, Guarantee, KeyRefused, Keyed, Limiter, MAX_KEYS, ManualClock, Partitions, Priority,
     RejectReason, Request,
 };
 use std::collections::BTreeSet;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -200,6 +200,41 @@ fn all_limiters_go_by_another_configuration_those_that_there_are_and_those_that_
     assert_eq!(limits(2), (20, 5));
     assert!(table.reconfigure(&config.max(0)).is_err());
     assert_eq!((limits(1), limits(3)), ((7, 5), (20, 5)), "nothing changed");
+}
+
+/// A law that asks for a new key while it is compared.
+#[derive(Clone, Copy, Debug)]
+struct Asking;
+
+static ASKED: OnceLock<Keyed<u64, Asking>> = OnceLock::new();
+static REFUSED: AtomicUsize = AtomicUsize::new(0);
+
+impl Law for Asking {
+    type State = [u32; 0];
+
+    fn on_window(&self, _: &mut [u32; 0], window: &Window) -> Decision {
+        Decision::new(window.limit, Reason::HeldSteady)
+    }
+
+    fn goes_on_from(&self, _: &Self) -> bool {
+        let table = ASKED.get().expect("it is there");
+        let refused = table.get(100).is_err();
+        REFUSED.fetch_add(usize::from(refused), Ordering::Relaxed);
+        true
+    }
+}
+
+/// Nobody has a permit, a handle or a wait.
+#[test]
+fn a_new_key_makes_place_for_itself_while_all_limiters_are_changed() {
+    let config = Config::new(Asking);
+    let table = ASKED.get_or_init(|| Keyed::try_new(config, 4).expect("it works"));
+    for key in 0..4 {
+        table.get(key).expect("there is place");
+    }
+    table.reconfigure(&config.max(20)).expect("it works");
+    assert_eq!(REFUSED.load(Ordering::Relaxed), 0);
+    assert!(table.limiters().iter().any(|(key, _)| *key == 100));
 }
 
 #[test]

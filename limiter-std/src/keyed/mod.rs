@@ -15,7 +15,7 @@ use limiter_core::law::{Knee, Law};
 use lru::LruCache;
 pub use refused::{KeyRefused, KeysBusy};
 use std::collections::hash_map::RandomState;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 /// The most keys: their limiters take a few hundred megabytes.
 pub const MAX_KEYS: u32 = 1 << 20;
@@ -321,13 +321,16 @@ impl<K: Hash + Eq, L: Law + Copy, C: Clock + Clone> Keyed<K, L, C> {
         self.plan.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Every limiter, a shard at a time.
+    /// Every limiter, a shard at a time. One is in use only while it is looked at.
     fn all(&self) -> impl Iterator<Item = Limiter<L, C>> {
-        self.shards.iter().flat_map(|shard| {
+        let each = self.shards.iter().flat_map(|shard| {
             let limiters = shard.lock();
-            let each = limiters.iter().map(|(_, limiter)| limiter.clone());
+            let each = limiters
+                .iter()
+                .map(|(_, limiter)| Arc::downgrade(limiter.shared()));
             each.collect::<Vec<_>>()
-        })
+        });
+        each.filter_map(|limiter| limiter.upgrade().map(Limiter::from_shared))
     }
 
     /// How many keys have a limiter.
