@@ -37,25 +37,31 @@ use {crate::shared::Shared, limiter_core::Sample};
 #[must_use = "dropping the last share frees the slot at once"]
 pub struct Hold<L: Law = Knee, C: Clock = MonotonicClock> {
     common: Arc<Common<L, C>>,
+    /// The slot around this one, kept as long as this share.
+    outer: Option<Arc<Hold<L, C>>>,
 }
 
 struct Common<L: Law, C: Clock> {
     taken: Taken<L, C>,
     recorded: AtomicBool,
-    /// The slot around this one, kept as long.
-    #[allow(dead_code, reason = "dropped after `taken`")]
-    outer: Option<Hold<L, C>>,
 }
 
 impl<L: Law, C: Clock> Hold<L, C> {
-    pub(crate) fn new(taken: Taken<L, C>, recorded: bool, outer: Option<Hold<L, C>>) -> Self {
+    pub(crate) fn new(taken: Taken<L, C>, recorded: bool) -> Self {
         Self {
             common: Arc::new(Common {
                 taken,
                 recorded: AtomicBool::new(recorded),
-                outer,
             }),
+            outer: None,
         }
+    }
+
+    /// The same share, which is one of `outer`'s too, as all are that are made of it.
+    #[cfg(feature = "http")]
+    pub(crate) fn within(mut self, outer: Option<Self>) -> Self {
+        self.outer = outer.map(Arc::new);
+        self
     }
 
     /// Records how the work ended, as of `at` on the limiter's clock; the slot stays taken.
@@ -116,6 +122,7 @@ impl<L: Law, C: Clock> Clone for Hold<L, C> {
     fn clone(&self) -> Self {
         Self {
             common: Arc::clone(&self.common),
+            outer: self.outer.clone(),
         }
     }
 }

@@ -137,18 +137,13 @@ impl<L: Law, C: Clock> Permit<L, C> {
     }
 
     /// Shares the slot: it is freed when the last share is dropped.
-    pub fn into_hold(self) -> Hold<L, C> {
-        self.into_hold_within(None)
-    }
-
-    /// As [`into_hold`](Permit::into_hold); every share of this slot is one of `outer`'s too.
-    pub(crate) fn into_hold_within(mut self, outer: Option<Hold<L, C>>) -> Hold<L, C> {
+    pub fn into_hold(mut self) -> Hold<L, C> {
         let recorded = core::mem::replace(&mut self.recorded, Recorded::Yes);
         let taken = Taken {
             shared: Arc::clone(&self.taken.shared),
             slot: self.taken.slot.take(),
         };
-        Hold::new(taken, recorded == Recorded::Yes, outer)
+        Hold::new(taken, recorded == Recorded::Yes)
     }
 
     /// How long the slot has been taken. Time spent waiting for it is not included. `None` when it is not

@@ -288,8 +288,11 @@ where
     fn begin(&self, permit: Permit<L, C>, request: &mut Request<Q>) -> Self::Guard {
         self.invitations.admitted();
         let outer = request.extensions_mut().remove();
-        let hold = permit.into_hold_within(outer);
-        request.extensions_mut().insert(Hold::clone(&hold));
+        let hold = permit.into_hold();
+        // Not the share that is kept here: when the slot around this one is free is for the layer around this one.
+        request
+            .extensions_mut()
+            .insert(Hold::clone(&hold).within(outer));
         Serving(Answer {
             hold,
             classify: Arc::clone(&self.classify),

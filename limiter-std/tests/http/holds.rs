@@ -130,6 +130,23 @@ fn a_request_that_is_kept_by_the_inner_service_keeps_the_slot() {
     assert_eq!(lab.inflight(), 0);
 }
 
+/// A limit for all routes is free at the head although that of one route is not before the end of its bodies.
+#[test]
+fn an_outer_layer_frees_its_slot_when_it_should_whatever_an_inner_one_keeps() {
+    let (outer, inner) = (Lab::new(1), Lab::new(1));
+    let service = service_fn(|_: Request<()>| {
+        std::future::ready(Ok::<_, Infallible>(Response::new(Script::empty())))
+    });
+    let service = LimiterLayer::new(inner.limiter.clone())
+        .release_at(ReleaseAt::Body)
+        .layer(service);
+    let mut service = LimiterLayer::new(outer.limiter.clone()).layer(service);
+    let response = poll(pin!(service.call(Request::new(()))));
+    assert_eq!((outer.inflight(), inner.inflight()), (0, 1));
+    drop(response);
+    assert_eq!((outer.inflight(), inner.inflight()), (0, 0));
+}
+
 #[test]
 fn the_hold_of_an_inner_layer_keeps_the_outer_slot_too() {
     let (outer, inner) = (Lab::new(1), Lab::new(1));
