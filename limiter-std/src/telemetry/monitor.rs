@@ -141,7 +141,8 @@ impl Monitor {
         Self::default()
     }
 
-    /// Looks at a limiter from now on, under this name, in place of whatever had it.
+    /// Looks at a limiter from now on, under this name, in place of whatever had it. Have one monitor look at a
+    /// limiter: of two, one misses what was over by its look, and is called by nobody.
     pub fn limiter<L, C>(&self, name: impl Into<Arc<str>>, limiter: &Limiter<L, C>) -> &Self
     where
         L: Law + Send + Sync + 'static,

@@ -27,14 +27,19 @@ impl Count {
         }
     }
 
-    /// How much was counted since then.
+    /// How much was counted since then; nothing where a difference of two counts, read one after the other, fell.
     pub(super) fn since(self, before: Self) -> u64 {
-        match (self, before) {
-            (Self::Full(count), Self::Full(before)) => count.wrapping_sub(before) as u64,
-            (Self::Short(count), Self::Short(before)) => count.wrapping_sub(before).into(),
+        let (new, most) = match (self, before) {
+            (Self::Full(count), Self::Full(before)) => {
+                (count.wrapping_sub(before) as u64, usize::MAX as u64)
+            }
+            (Self::Short(count), Self::Short(before)) => {
+                (count.wrapping_sub(before).into(), u32::MAX.into())
+            }
             // Of one metric they are alike.
-            _ => 0,
-        }
+            _ => return 0,
+        };
+        if new > most / 2 { 0 } else { new }
     }
 }
 
@@ -184,7 +189,8 @@ impl List<Count> {
         }
         let further = counts.retries.wrapping_add(counts.hedges);
         for (kind, count) in [
-            ("first", counts.attempts.wrapping_sub(further)),
+            // Read one after the other, so that there may be one too many.
+            ("first", counts.attempts.saturating_sub(further)),
             ("retry", counts.retries),
             ("hedge", counts.hedges),
         ] {
@@ -217,5 +223,6 @@ mod tests {
         let short = Count::Short(5).since(Count::Short(u32::MAX - 10));
         let full = Count::Full(5).since(Count::Full(usize::MAX - 10));
         assert_eq!((short, full), (16, 16));
+        assert_eq!(Count::Full(9).since(Count::Full(10)), 0);
     }
 }
