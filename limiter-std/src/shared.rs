@@ -175,7 +175,8 @@ pub(crate) trait Lane {
         rejected
     }
 
-    /// Calls whoever looks when the next request may be one too many.
+    /// Calls whoever looks when the next request may be one too many: after one came in, and after the limit moved,
+    /// for below those who are in already nobody comes in any more.
     #[inline]
     fn look_for_pressure(&self) {
         if self.alarm().is_armed(PRESSURE) && self.is_nearly_full() {
@@ -221,6 +222,7 @@ pub(crate) trait Lane {
         if settled.change().is_some() {
             self.way().balance();
             self.refresh_wall();
+            self.look_for_pressure();
         }
         if settled.wake() {
             wait::serve(self);
@@ -231,6 +233,7 @@ pub(crate) trait Lane {
     #[cold]
     fn changed(&self) {
         self.refresh_wall();
+        self.look_for_pressure();
         // The limit was changed in the word that has the waiting bit: a waiter whose bit is not seen here sees the
         // new limit itself. A smaller one, too, may leave more for everybody: quotas round down together.
         if self.core().snapshot().waiting {

@@ -21,7 +21,7 @@ use std::time::{Instant, SystemTime};
 pub const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// However often limiters call, no two looks are closer than this.
-const NOT_SOONER: Duration = Duration::from_millis(2);
+const NOT_SOONER: Duration = Duration::from_micros(500);
 
 /// Looks at the limiters, dependencies, budgets and breakers that it was given, tells [`Observer`]s what it sees,
 /// and what began or is over, as [`Event`]s. Clones are the same monitor.

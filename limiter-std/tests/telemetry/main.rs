@@ -211,6 +211,18 @@ fn f99_f100_the_peak_of_an_instant_is_seen_and_an_idle_limiter_shows_none() {
 }
 
 #[test]
+fn a_limit_that_falls_to_what_is_in_flight_is_told_also_when_those_have_left_by_the_next_look() {
+    let (limiter, clock) = fixed(10);
+    let looker = Looker::new(&clock);
+    looker.monitor.limiter("api", &limiter);
+    let held: Vec<_> = (0..5).map(|_| limiter.try_acquire().unwrap()).collect();
+    assert_eq!(looker.look(), [""; 0]);
+    limiter.set_limit(5).unwrap();
+    drop(held);
+    assert_eq!(looker.look(), ["queue_building", "limit_moved"]);
+}
+
+#[test]
 fn guarantees_that_nobody_uses_are_no_queue() {
     let clock = ManualClock::new();
     let looker = Looker::new(&clock);
