@@ -1,6 +1,7 @@
 //! A limiter for each key.
 
 mod refused;
+mod shard;
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::{
@@ -14,6 +15,7 @@ use core::time::Duration;
 use limiter_core::law::{Knee, Law};
 use lru::LruCache;
 pub use refused::{KeyRefused, KeysBusy};
+use shard::{Shard, evict};
 use std::collections::hash_map::RandomState;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
@@ -73,12 +75,6 @@ impl<L: Law + Copy> Plan<L> {
             None => Limiter::with_clock(self.config, clock),
         }
     }
-}
-
-struct Shard<K, L: Law, C: Clock> {
-    limiters: Mutex<LruCache<K, Limiter<L, C>>>,
-    /// How many it may hold.
-    most: usize,
 }
 
 impl<K: Hash + Eq, L: Law + Copy> Keyed<K, L> {
@@ -362,33 +358,6 @@ impl<K: Hash + Eq, L: Law + Copy, C: Clock + Clone> Keyed<K, L, C> {
         let hash = self.hasher.hash_one(key) as usize;
         // At least one shard there is.
         &self.shards[hash % self.shards.len()]
-    }
-}
-
-/// Takes the idle limiter out that was asked for least recently.
-fn evict<K: Hash + Eq, L: Law, C: Clock>(
-    limiters: &mut LruCache<K, Limiter<L, C>>,
-) -> Option<(K, Limiter<L, C>)> {
-    // Where all are in use, a stranger with made-up keys costs a look at them and no more.
-    if !limiters.iter().any(|(_, limiter)| limiter.is_only_handle()) {
-        return None;
-    }
-    for _ in 0..limiters.len() {
-        let (key, limiter) = limiters.pop_lru()?;
-        // Handles are cloned under the lock that is held, so one that is idle stays so.
-        if limiter.is_only_handle() {
-            return Some((key, limiter));
-        }
-        // In use. It goes to the other end, so the next one who looks does not meet it again.
-        limiters.put(key, limiter);
-    }
-    None
-}
-
-impl<K, L: Law, C: Clock> Shard<K, L, C> {
-    fn lock(&self) -> MutexGuard<'_, LruCache<K, Limiter<L, C>>> {
-        // A hash or a comparison of the user's may have panicked: the table is in order between two steps.
-        self.limiters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -135,7 +135,7 @@ fn a_request_that_is_kept_by_the_inner_service_keeps_the_slot() {
 fn an_outer_layer_frees_its_slot_when_it_should_whatever_an_inner_one_keeps() {
     let (outer, inner) = (Lab::new(1), Lab::new(1));
     let service = service_fn(|_: Request<()>| {
-        std::future::ready(Ok::<_, Infallible>(Response::new(Script::empty())))
+        std::future::ready(Ok::<_, Infallible>(Response::new(Script::new())))
     });
     let service = LimiterLayer::new(inner.limiter.clone())
         .release_at(ReleaseAt::Body)
