@@ -58,9 +58,8 @@ impl Request {
     /// one request takes hundreds it is slow to find the right one.
     ///
     /// A request that is heavier than what its class may use now is let in when nothing else is in flight of what is
-    /// not guaranteed to partitions, beside whatever these have in flight: a
-    /// limit that was cut below the weight of all requests would otherwise refuse them all, and never learn
-    /// that it may grow. One that is heavier than its class may use at the largest limit is refused at once,
+    /// not guaranteed to partitions, beside whatever these have in flight: a limit that was cut below the weight of
+    /// all requests would otherwise refuse them all, and never learn that it may grow. One that is heavier than its class may use at the largest limit is refused at once,
     /// as [`TooHeavy`](crate::RejectReason::TooHeavy).
     pub const fn weight(mut self, slots: u32) -> Self {
         self.weight = slots;

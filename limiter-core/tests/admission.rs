@@ -135,6 +135,21 @@ fn a_ticket_returned_three_times_frees_one_slot() {
 }
 
 #[test]
+fn utilisation_is_of_the_limit_also_where_that_shrank_below_what_is_in_flight_or_was_closed() {
+    let limiter = fixed(10);
+    let seen = || limiter.snapshot().utilisation();
+    assert_eq!(seen(), 0);
+    let held: Vec<_> = (0..5).map(|_| limiter.try_acquire(NOW).unwrap()).collect();
+    assert_eq!(seen(), 500);
+    limiter.set_limit(1, NOW).unwrap();
+    assert_eq!(seen(), 5_000);
+    let _ = limiter.close();
+    assert_eq!(seen(), 1_000);
+    drop(held);
+    assert_eq!(seen(), 1_000);
+}
+
+#[test]
 fn a_ticket_of_another_limiter_is_an_error_and_frees_nothing() {
     let limiters = [fixed(9), fixed(9)];
     let [here, there] = limiters.each_ref().map(Tickets::<'_, 3, Fixed>::new);

@@ -19,7 +19,8 @@ pub(crate) const RATE: TickRate = if cfg!(any(limiter_narrow, not(target_pointer
 /// A source of time for a [`Limiter`](crate::Limiter).
 ///
 /// The clock may stand still or step back: nothing panics, and no more than the samples in question is
-/// lost. What waits then waits until the clock shows the time that it was to wait for. It must not panic itself, for it is read while a slot is on its way.
+/// lost. What waits then waits until the clock shows the time that it was to wait for. It must not panic itself,
+/// for it is read while a slot is on its way.
 ///
 /// ```
 /// use core::time::Duration;

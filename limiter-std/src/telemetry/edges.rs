@@ -53,6 +53,8 @@ pub(super) struct LimiterLook {
     pub(super) peak: u32,
     /// Guaranteed to partitions and not in use.
     pub(super) idle: u32,
+    /// As in the snapshot.
+    pub(super) utilisation: u32,
     pub(super) waiting: usize,
     /// The limit is nearly reached, or was since the last look.
     pub(super) nearly_full: bool,
@@ -123,7 +125,8 @@ impl Edges {
             .map_or(Duration::ZERO, |before| now.saturating_sub(before.now));
         let before = self.before.unwrap_or(self.first);
         if let Some(seen) = look.limiter {
-            let share = utilisation(seen.inflight, seen.limit.saturating_sub(seen.idle));
+            // Also where the limit shrank below what is in flight.
+            let share = seen.utilisation.min(1_000);
             if self.before.is_none() {
                 self.gauge.set(share);
             }
@@ -358,13 +361,6 @@ impl Mean {
         // Rounded; below 2^32 plus a half.
         ((self.value + (1 << 15)) >> 16) as u32
     }
-}
-
-/// As [`Snapshot::utilisation`](limiter_core::Snapshot::utilisation), of what a mean is made of.
-fn utilisation(inflight: u32, usable: u32) -> u32 {
-    let share = (u64::from(inflight) * 1_000).checked_div(u64::from(usable));
-    // All of it, also where the limit shrank below what is in flight.
-    share.map_or(1_000, |share| share.min(1_000) as u32)
 }
 
 #[cfg(test)]

@@ -87,6 +87,7 @@ impl<A: Lane> Limited<A> {
             inflight: snapshot.inflight,
             peak: snapshot.inflight_peak,
             idle: snapshot.idle,
+            utilisation: snapshot.utilisation(),
             waiting,
             // What was armed and is not any more has called.
             nearly_full: snapshot.is_nearly_full() || lane.alarm().has_called(PRESSURE),

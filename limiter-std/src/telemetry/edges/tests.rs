@@ -50,11 +50,14 @@ impl Looks {
 }
 
 fn limiter(inflight: u32, limit: u32) -> LimiterLook {
+    let utilisation = (u64::from(inflight) * 1_000).checked_div(limit.into());
     LimiterLook {
         limit,
         inflight,
         peak: 0,
         idle: 0,
+        // More than all of it, where the limit shrank.
+        utilisation: u32::try_from(utilisation.unwrap_or(1_000)).unwrap_or(u32::MAX),
         waiting: 0,
         nearly_full: false,
         closed: false,
